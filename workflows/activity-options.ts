@@ -1,0 +1,47 @@
+// One options object per class of work. `cancellationType` is stated because the documented default is not the real one.
+import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
+import { FAILURE_TYPES } from './domain/failures.js';
+
+const NEVER_RETRIED = [FAILURE_TYPES.modelRefused, FAILURE_TYPES.internal];
+
+/** Postgres only. It must happen, however long Postgres is away: retried without end, at most every 10 s. */
+export const databaseWork = {
+  startToCloseTimeout: '15 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;
+
+/**
+ * One model call. Providers answer within 30 s or not at all; a heartbeat tells a dead worker apart within 10 s. Four
+ * attempts, because a customer waits: after that an honest sentence is better than a late answer.
+ */
+export const modelWork = {
+  startToCloseTimeout: '60 s',
+  scheduleToCloseTimeout: '3 m',
+  heartbeatTimeout: '10 s',
+  retry: {
+    initialInterval: '1 s',
+    backoffCoefficient: 2,
+    maximumInterval: '20 s',
+    maximumAttempts: 4,
+    nonRetryableErrorTypes: NEVER_RETRIED,
+  },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;
+
+/**
+ * A tool step. Attempts are many, but an effect is called once: a later attempt finds the `started` row and settles it.
+ * 10 minutes leave room for a worker that comes back late; the step's own deadline is much shorter.
+ */
+export const stepWork = {
+  startToCloseTimeout: '2 m',
+  scheduleToCloseTimeout: '10 m',
+  heartbeatTimeout: '10 s',
+  retry: {
+    initialInterval: '1 s',
+    backoffCoefficient: 2,
+    maximumInterval: '15 s',
+    nonRetryableErrorTypes: NEVER_RETRIED,
+  },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;

@@ -1,0 +1,50 @@
+// What the planner proposed and what the validator made of it. Ids, hashes and codes only: content stays in Postgres.
+import type { Effect } from './tool.js';
+import type { ErrorCode } from './failures.js';
+
+export interface ProposedStep {
+  stepId: string;
+  tool: string;
+  argumentsHash: string;
+}
+
+export type PlanOutcome =
+  | { kind: 'noTool' }
+  | { kind: 'question'; questionId: string; outboxId: string }
+  | { kind: 'denied'; code: ErrorCode; outboxId: string }
+  | { kind: 'steps'; proposed: ProposedStep[] };
+
+export interface OpenApproval {
+  approvalId: string;
+  ref: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+  /** The acknowledgement to the customer: the owner has been asked. */
+  outboxId: string;
+}
+
+export type Verdict =
+  | {
+      kind: 'accepted';
+      stepId: string;
+      tool: string;
+      effect: Effect;
+      /** Which policy rule decided. */
+      rule: string;
+      requestKey: string;
+      tainted: boolean;
+      /** Present where the rule asks for an owner's yes. */
+      approval?: OpenApproval;
+    }
+  | { kind: 'rejected'; stepId: string; check: string; code: ErrorCode; outboxId: string }
+  | { kind: 'needsInput'; questionId: string; outboxId: string }
+  | { kind: 'alreadyOpen'; runId: string; outboxId: string };
+
+export type StepOutcome =
+  | { kind: 'succeeded'; resultId: string; partial: boolean }
+  | { kind: 'failed'; code: ErrorCode; retry: boolean }
+  | { kind: 'refused'; reason: RefusalReason }
+  | { kind: 'unknown'; stepId: string };
+
+/** Why a step that had a plan was never carried out. */
+export type RefusalReason = 'not_approved' | 'expired' | 'paused' | 'changed';

@@ -1,0 +1,41 @@
+// A turn: the messages that are answered together, and what was decided about them before any model was asked.
+import type { Actor } from './tool.js';
+
+/** The numbers a workflow needs; workflows never read configuration themselves. All in milliseconds. */
+export interface Profile {
+  /** Waits this long after a message for more of the same turn. 0: every message is a turn of its own. */
+  debounceMs: number;
+  /** A run that has said nothing by then is acknowledged ("I'll check"). */
+  acknowledgeAfterMs: number;
+  /** The conversation workflow ends after this much silence; the next message starts a fresh one. */
+  inactivityMs: number;
+}
+
+/** Stored before any model is asked; continuations refer to it (spec C4). */
+export interface TurnDecision {
+  decisionId: string;
+  turnId: string;
+  roleId: string;
+  effort: 'low' | 'medium' | 'high';
+  actor: Actor;
+  configHash: string;
+  profile: Profile;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+  route: TurnRoute;
+}
+
+export type TurnRoute =
+  | { kind: 'answer' }
+  | { kind: 'tools'; candidates: string[]; because: string; contextIds: string[]; questionId?: string }
+  | { kind: 'fixed'; outboxId: string; gate: string }
+  | { kind: 'silent'; reason: string }
+  | { kind: 'handOff'; reason: string; outboxId: string };
+
+/** What `prepareTurn` gives the conversation: one turn, the same one when asked again. */
+export interface PreparedTurn {
+  turnId: string;
+  /** The highest inbox sequence that belongs to this turn. */
+  upTo: number;
+  decision: TurnDecision;
+}
