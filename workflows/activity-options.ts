@@ -12,8 +12,8 @@ export const databaseWork = {
 } satisfies ActivityOptions;
 
 /**
- * One model call. Providers answer within 30 s or not at all; a heartbeat tells a dead worker apart within 10 s. Four
- * attempts, because a customer waits: after that an honest sentence is better than a late answer.
+ * One model call. Providers answer within 45 s or not at all; a heartbeat tells a dead worker apart within 10 s. The
+ * activity itself gives a failing model up after four tries; the rest of the attempts are for Postgres being away.
  */
 export const modelWork = {
   startToCloseTimeout: '60 s',
@@ -23,7 +23,7 @@ export const modelWork = {
     initialInterval: '1 s',
     backoffCoefficient: 2,
     maximumInterval: '20 s',
-    maximumAttempts: 4,
+    maximumAttempts: 12,
     nonRetryableErrorTypes: NEVER_RETRIED,
   },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

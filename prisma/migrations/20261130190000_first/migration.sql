@@ -172,6 +172,7 @@ create table steps (
   ordinal int not null,
   tool text not null,
   effect text,
+  gate text check (gate in ('allow', 'confirm', 'approve', 'deny')),
   arguments_cipher bytea not null,
   arguments_hash text not null,
   key_id uuid not null,
@@ -239,7 +240,8 @@ create table open_questions (
   tenant_id uuid not null references tenants,
   chat_id uuid not null references chats,
   turn_id uuid not null references turns,
-  kind text not null default 'missing' check (kind in ('missing', 'confirm')),
+  -- repeat: the same was done lately, is another one meant?
+  kind text not null default 'missing' check (kind in ('missing', 'confirm', 'repeat')),
   tool text,
   missing text[] not null default '{}',
   arguments_cipher bytea,
@@ -447,7 +449,6 @@ create policy owner_finds on outbox for select to aroko_owner using (true);
 create policy owner_finds on approvals for select to aroko_owner using (true);
 create policy owner_finds on login_links for select to aroko_owner using (true);
 create policy owner_finds on sessions for select to aroko_owner using (true);
-create policy owner_adds on failures for insert to aroko_owner with check (true);
 
 -- Audit: written through one function, never changed -----------------------------------------------------------------
 
@@ -456,6 +457,7 @@ create function aroko_audit_is_final() returns trigger language plpgsql as
 create trigger audit_is_final before update or delete on audit for each row execute function aroko_audit_is_final();
 create trigger audit_is_not_emptied before truncate on audit for each statement execute function aroko_audit_is_final();
 create trigger anchors_are_final before update or delete on audit_anchors for each row execute function aroko_audit_is_final();
+create trigger anchors_are_not_emptied before truncate on audit_anchors for each statement execute function aroko_audit_is_final();
 
 -- Call it last in a transaction: it locks the head of the stream until the commit.
 create function aroko_audit(p_stream text, p_event text, p_subject uuid, p_actor text, p_facts jsonb) returns int
@@ -486,13 +488,15 @@ end $$;
 -- Accept: one round trip, one commit ---------------------------------------------------------------------------------
 
 -- The caller encrypts before it calls, under the key it believes to be the contact's. `wrong_key` hands back the live
--- key of a contact that is known already; the caller encrypts again under that one and calls again.
+-- key of a contact that is known already (or none: the key was destroyed, make a new one); the caller encrypts again
+-- under that one and calls again. Ids of contact, alias and chat are fresh ones, used where the row is new; each address
+-- is encrypted for the row it would lie in.
 create function aroko_accept(
   p_channel text, p_account_key text, p_address_kind text, p_chat_hmac bytea, p_contact_hmac bytea, p_chat_kind text,
   p_message_id uuid, p_external_id text, p_kind text, p_arrival text, p_content_cipher bytea, p_content_hmac bytea,
   p_quoted_external_id text, p_sent_at timestamptz,
   p_contact_id uuid, p_key_id uuid, p_key_wrapped bytea, p_master_version int,
-  p_chat_id uuid, p_address_cipher bytea)
+  p_alias_id uuid, p_alias_cipher bytea, p_chat_id uuid, p_chat_cipher bytea)
 returns table (outcome text, tenant_id uuid, chat_id uuid, contact_id uuid, message_id uuid, sequence int,
   key_id uuid, key_wrapped bytea, master_version int)
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -500,12 +504,17 @@ language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   v_account channel_accounts;
   v_contact uuid;
+  v_is_new boolean := false;
   v_chat uuid;
   v_key data_keys;
   v_known inbox;
   v_sequence int;
   v_blocked timestamptz;
 begin
+  -- It sets the tenant itself, until the end of the transaction: inside another tenant's it would change hands unseen.
+  if aroko_tenant() is not null then
+    raise exception 'accept is called without a tenant' using errcode = '42501';
+  end if;
   select * into v_account from channel_accounts a
     where a.channel = p_channel and a.account_key = p_account_key and a.disabled_at is null;
   if not found then
@@ -519,12 +528,11 @@ begin
   if v_contact is null then
     insert into contacts (id, tenant_id, kind) values (p_contact_id, v_account.tenant_id, 'person');
     insert into contact_aliases (id, tenant_id, contact_id, channel, kind, address_hmac, address_cipher, key_id)
-      values (gen_random_uuid(), v_account.tenant_id, p_contact_id, p_channel, p_address_kind, p_contact_hmac, p_address_cipher, p_key_id)
+      values (p_alias_id, v_account.tenant_id, p_contact_id, p_channel, p_address_kind, p_contact_hmac, p_alias_cipher, p_key_id)
       on conflict do nothing;
     if found then
-      insert into data_keys (id, tenant_id, contact_id, master_version, wrapped)
-        values (p_key_id, v_account.tenant_id, p_contact_id, p_master_version, p_key_wrapped);
       v_contact := p_contact_id;
+      v_is_new := true;
     else
       -- Another connection was faster. Its contact counts; ours has no alias and no key, and is taken back.
       delete from contacts c where c.id = p_contact_id;
@@ -533,19 +541,29 @@ begin
     end if;
   end if;
 
-  select * into v_key from data_keys k where k.contact_id = v_contact and k.destroyed_at is null;
+  -- Shared, so that an erasure waits for this message, or this message finds the key gone: never a row under a dead key.
+  select * into v_key from data_keys k where k.contact_id = v_contact and k.destroyed_at is null for share;
   if not found then
-    -- Erased before; the person writes again and gets a new key.
+    -- A new contact, or one that was erased and writes again.
     insert into data_keys (id, tenant_id, contact_id, master_version, wrapped)
-      values (p_key_id, v_account.tenant_id, v_contact, p_master_version, p_key_wrapped) returning * into v_key;
+      values (p_key_id, v_account.tenant_id, v_contact, p_master_version, p_key_wrapped) on conflict do nothing returning * into v_key;
+    if not found then
+      select * into v_key from data_keys k where k.contact_id = v_contact and k.destroyed_at is null for share;
+    end if;
   end if;
-  if v_key.id <> p_key_id then
+  if v_key.id is distinct from p_key_id then
+    if v_is_new then
+      -- The caller's key belongs elsewhere or is destroyed: the alias under it would be unreadable.
+      delete from contact_aliases a where a.id = p_alias_id;
+      delete from contacts c where c.id = p_contact_id;
+      v_contact := null;
+    end if;
     return query select 'wrong_key', v_account.tenant_id, null::uuid, v_contact, null::uuid, null::int, v_key.id, v_key.wrapped, v_key.master_version;
     return;
   end if;
 
   insert into chats (id, tenant_id, account_id, contact_id, kind, address_hmac, address_cipher, key_id)
-    values (p_chat_id, v_account.tenant_id, v_account.id, v_contact, p_chat_kind, p_chat_hmac, p_address_cipher, v_key.id)
+    values (p_chat_id, v_account.tenant_id, v_account.id, v_contact, p_chat_kind, p_chat_hmac, p_chat_cipher, v_key.id)
     on conflict do nothing;
   -- The row lock: whoever has it decides what comes next in this chat.
   select c.id into v_chat from chats c
@@ -630,4 +648,4 @@ grant execute on function aroko_audit(text, text, uuid, text, jsonb), aroko_tena
   aroko_tenant_of_login_link(bytea), aroko_tenant_of_session(bytea), aroko_chats_behind(interval, int),
   aroko_says_waiting(interval, int), aroko_decisions_unheard(interval, int) to aroko_app;
 grant execute on function aroko_accept(text, text, text, bytea, bytea, text, uuid, text, text, text, bytea, bytea, text, timestamptz,
-  uuid, uuid, bytea, int, uuid, bytea) to aroko_app;
+  uuid, uuid, bytea, int, uuid, bytea, uuid, bytea) to aroko_app;

@@ -1,0 +1,114 @@
+// Normal chat (spec A17): this chat's memory and no tool, not even the word. And the honest sentence for a turn that
+// can't be answered.
+import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
+import { findByOrigin, planMessage } from '../../prisma/stores/outbox.js';
+import { closeRun } from '../../prisma/stores/runs.js';
+import type { Scope } from '../../prisma/stores/scope.js';
+import {
+  messagesOfTurn,
+  taintTurn,
+  turnById,
+  type TurnMessage,
+  type TurnRow,
+} from '../../prisma/stores/turns.js';
+import type { AnswerActivities } from '../../workflows/activity-ports.js';
+import { askModel, uselessReply } from '../claude/ask.js';
+import type { ActivityDeps } from '../deps.js';
+import { say } from '../sentences.js';
+import type { Tenant } from '../tenants.js';
+import { answerPrompt, type AnswerPrompt } from './prompt.js';
+
+/** A token budget cuts this further; more messages than this no budget of ours holds. */
+const HISTORY_MESSAGES = 80;
+
+export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
+  return {
+    async answer({ tenantId, turnId }) {
+      const tenant = await deps.tenants.byId(tenantId);
+      const begun = await deps.inScope(tenantId, (scope) => begin(scope, tenant, turnId));
+      if ('known' in begun) return begun.known;
+      const { turn, messages, prompt } = begun;
+      const reply = await askModel(
+        deps,
+        { tenantId, chatId: turn.chatId, turnId, purpose: 'answer' },
+        { use: tenant.configuration.models.chat, system: prompt.system, messages: prompt.messages },
+      );
+      if (reply.text === '') {
+        throw uselessReply(`the model gave no words (${reply.stopReason})`);
+      }
+      return deps.inScope(tenantId, (scope) =>
+        planMessage(scope, {
+          chatId: turn.chatId,
+          contactId: turn.contactId,
+          turnId,
+          origin: { kind: 'answer', id: turnId },
+          kind: 'answer',
+          text: reply.text,
+          isTainted: prompt.isTainted,
+          answersMessageId: messages.at(-1)?.messageId,
+        }),
+      );
+    },
+
+    async apologize({ tenantId, turnId, reason }) {
+      const tenant = await deps.tenants.byId(tenantId);
+      deps.log.warn('turn.apologized', { tenantId, turnId, why: reason });
+      return deps.inScope(tenantId, async (scope) => {
+        const turn = await turnById(scope, turnId);
+        const { chatId, contactId } = turn;
+        await closeRun(scope, { turnId, chatId, to: 'failed' });
+        const messages = await messageIds(scope, turnId);
+        return planMessage(scope, {
+          chatId,
+          contactId,
+          turnId,
+          origin: { kind: 'apology', id: turnId },
+          kind: 'refusal',
+          text: say(tenant, reason),
+          answersMessageId: messages.at(-1),
+        });
+      });
+    },
+  };
+}
+
+async function begin(
+  scope: Scope,
+  tenant: Tenant,
+  turnId: string,
+): Promise<
+  { known: { outboxId: string } } | { turn: TurnRow; messages: TurnMessage[]; prompt: AnswerPrompt }
+> {
+  const known = await findByOrigin(scope, { kind: 'answer', id: turnId });
+  if (known) return { known: { outboxId: known.outboxId } };
+  const turn = await turnById(scope, turnId);
+  const messages = await messagesOfTurn(scope, turnId);
+  const quotedId = messages.at(-1)?.quotedExternalId;
+  const { chatId } = turn;
+  const prompt = answerPrompt({
+    configuration: tenant.configuration,
+    conversation: {
+      history: await recentUtterances(scope, {
+        chatId,
+        turnId,
+        before: turn.firstSequence,
+        limit: HISTORY_MESSAGES,
+      }),
+      current: messages,
+      quoted:
+        quotedId === undefined ? undefined : await quotedUtterance(scope, { chatId, externalId: quotedId }),
+    },
+  });
+  if (prompt.isTainted) await taintTurn(scope, turnId);
+  return { turn, messages, prompt };
+}
+
+/** Ids only: an apology has to work where the content can't be read. */
+async function messageIds(scope: Scope, turnId: string): Promise<string[]> {
+  const rows = await scope.tx.inbox.findMany({
+    where: { turnId },
+    orderBy: { sequence: 'asc' },
+    select: { id: true },
+  });
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,36 @@
+// Sends. On the web chat and the API the commit is the delivery: the gateway hears of it and pushes it to whoever looks.
+import { hasSpoken, planMessage, sendByCommit } from '../../prisma/stores/outbox.js';
+import { messagesOfTurn, turnById } from '../../prisma/stores/turns.js';
+import type { DeliveryActivities } from '../../workflows/activity-ports.js';
+import type { ActivityDeps } from '../deps.js';
+import { say } from '../sentences.js';
+
+export function createDeliveryActivities(deps: ActivityDeps): DeliveryActivities {
+  return {
+    async deliver({ tenantId, outboxId }) {
+      const sent = await deps.inScope(tenantId, (scope) => sendByCommit(scope, outboxId));
+      deps.log.event('outbox.settled', { tenantId, outboxId, state: sent.state });
+      return sent;
+    },
+
+    async acknowledge({ tenantId, turnId }) {
+      const tenant = await deps.tenants.byId(tenantId);
+      return deps.inScope(tenantId, async (scope) => {
+        // The run has spoken meanwhile, and its words are on their way: no second "I'll check".
+        if (await hasSpoken(scope, turnId)) return { state: 'unneeded' as const };
+        const turn = await turnById(scope, turnId);
+        const messages = await messagesOfTurn(scope, turnId);
+        const { outboxId } = await planMessage(scope, {
+          chatId: turn.chatId,
+          contactId: turn.contactId,
+          turnId,
+          origin: { kind: 'acknowledgement', id: turnId },
+          kind: 'acknowledgement',
+          text: say(tenant, 'acknowledgement'),
+          answersMessageId: messages.at(-1)?.messageId,
+        });
+        return sendByCommit(scope, outboxId);
+      });
+    },
+  };
+}

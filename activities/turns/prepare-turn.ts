@@ -1,0 +1,185 @@
+// Claims what waits in the inbox and decides its route, in one transaction: no model is asked and nothing is sent here.
+import { randomUUID } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { liveContexts } from '../../prisma/stores/contexts.js';
+import { planMessage } from '../../prisma/stores/outbox.js';
+import { currentQuestion } from '../../prisma/stores/questions.js';
+import type { Scope } from '../../prisma/stores/scope.js';
+import {
+  claimTurn,
+  lockChat,
+  messagesOfTurn,
+  prepared,
+  storeDecision,
+  unfinishedTurn,
+  type ChatRow,
+  type ClaimedTurn,
+} from '../../prisma/stores/turns.js';
+import type { TurnActivities } from '../../workflows/activity-ports.js';
+import type { PreparedTurn, TurnDecision, TurnRoute } from '../../workflows/domain/turn.js';
+import type { ActivityDeps } from '../deps.js';
+import { say } from '../sentences.js';
+import type { Tenant } from '../tenants.js';
+import { TURN_GATES } from './gates/index.js';
+import type { GateOutcome, TurnContext } from './turn-context.js';
+
+/** From this attempt on a turn that can't be decided gets an apology: one broken message must not block its chat. */
+const ATTEMPTS_BEFORE_APOLOGY = 5;
+
+export function createTurnActivities(deps: ActivityDeps): TurnActivities {
+  return {
+    async prepareTurn({ tenantId, chatId, after }) {
+      const tenant = await deps.tenants.byId(tenantId);
+      try {
+        const turn = await deps.inScope(tenantId, (scope) => prepare(scope, tenant, { chatId, after }));
+        if (turn) logDecision(deps, tenantId, turn);
+        return turn;
+      } catch (error) {
+        if (Context.current().info.attempt < ATTEMPTS_BEFORE_APOLOGY) throw error;
+        deps.log.error('turn.undecidable', { tenantId, chatId, errorName: nameOf(error) });
+        return deps.inScope(tenantId, (scope) => apologizeInstead(scope, tenant, { chatId, after }));
+      }
+    },
+  };
+}
+
+async function prepare(
+  scope: Scope,
+  tenant: Tenant,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<PreparedTurn | null> {
+  const chat = await lockChat(scope, chatId);
+  const claimed = await claim(scope, tenant, { chatId, after });
+  if (!claimed) return null;
+  if (claimed.decision) return prepared({ ...claimed, decision: claimed.decision });
+  const turn = await readTurn(scope, tenant, chat, claimed);
+  for (const gate of TURN_GATES) {
+    const outcome = await gate.decide(turn);
+    if (outcome) return store(turn, claimed, outcome, gate.name);
+  }
+  throw new Error('the last gate has to decide');
+}
+
+async function claim(
+  scope: Scope,
+  tenant: Tenant,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<ClaimedTurn | undefined> {
+  const unfinished = await unfinishedTurn(scope, { chatId, after });
+  if (unfinished) return unfinished;
+  // Without a debounce every message is a turn of its own; with one, all that has come meanwhile is answered together.
+  const limit = tenant.configuration.profile.debounceMs === 0 ? 1 : Number.MAX_SAFE_INTEGER;
+  return claimTurn(scope, { chatId, limit });
+}
+
+async function readTurn(
+  scope: Scope,
+  tenant: Tenant,
+  chat: ChatRow,
+  claimed: ClaimedTurn,
+): Promise<TurnContext> {
+  const messages = await messagesOfTurn(scope, claimed.turnId);
+  return {
+    scope,
+    tenant,
+    chat,
+    turnId: claimed.turnId,
+    // Owners are recognised by gateway-verified identities; none of the channels of today carries one.
+    actor: chat.kind === 'group' ? 'group' : 'customer',
+    messages,
+    text: messages.map((message) => message.text).join('\n'),
+    question: await currentQuestion(scope, chat.chatId),
+    contexts: await liveContexts(scope, chat.chatId),
+  };
+}
+
+async function store(
+  turn: TurnContext,
+  claimed: ClaimedTurn,
+  outcome: GateOutcome,
+  gate: string,
+): Promise<PreparedTurn> {
+  const { scope, tenant, turnId } = turn;
+  const { configuration } = tenant;
+  const decision: TurnDecision = {
+    decisionId: randomUUID(),
+    turnId,
+    roleId: configuration.assistant.roleId,
+    effort: configuration.models.effort,
+    actor: turn.actor,
+    configHash: configuration.hash,
+    profile: configuration.profile,
+    expiresAt: Date.now() + configuration.limits.decisionMinutes * 60_000,
+    route: await toRoute(turn, outcome, gate),
+  };
+  await storeDecision(scope, { decision, gate, because: outcome.because });
+  return prepared({ ...claimed, decision });
+}
+
+async function toRoute(turn: TurnContext, outcome: GateOutcome, gate: string): Promise<TurnRoute> {
+  switch (outcome.kind) {
+    case 'answer':
+      return { kind: 'answer' };
+    case 'silent':
+      return { kind: 'silent', reason: gate };
+    case 'tools': {
+      const { candidates, contextIds, questionId, because } = outcome;
+      return {
+        kind: 'tools',
+        candidates,
+        contextIds,
+        because,
+        ...(questionId !== undefined && { questionId }),
+      };
+    }
+    case 'fixed':
+    case 'handOff': {
+      const { chat, turnId, messages } = turn;
+      const { outboxId } = await planMessage(turn.scope, {
+        chatId: chat.chatId,
+        contactId: chat.contactId,
+        turnId,
+        origin: { kind: 'gate', id: turnId },
+        kind: outcome.kind === 'handOff' ? 'handOff' : outcome.as,
+        text: outcome.text,
+        answersMessageId: messages.at(-1)?.messageId,
+      });
+      return outcome.kind === 'handOff'
+        ? { kind: 'handOff', outboxId, reason: gate }
+        : { kind: 'fixed', outboxId, gate };
+    }
+  }
+}
+
+/** Decides without reading: the messages of this turn can't be opened, or a gate fails on them each time. */
+async function apologizeInstead(
+  scope: Scope,
+  tenant: Tenant,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<PreparedTurn | null> {
+  const chat = await lockChat(scope, chatId);
+  const claimed = await claim(scope, tenant, { chatId, after });
+  if (!claimed) return null;
+  const turn: TurnContext = {
+    scope,
+    tenant,
+    chat,
+    turnId: claimed.turnId,
+    actor: 'customer',
+    messages: [],
+    text: '',
+    question: undefined,
+    contexts: [],
+  };
+  const text = say(tenant, 'assistant_unavailable');
+  return store(turn, claimed, { kind: 'fixed', as: 'refusal', text, because: 'unreadable' }, 'unreadable');
+}
+
+function logDecision({ log }: ActivityDeps, tenantId: string, turn: PreparedTurn): void {
+  const { turnId, upTo, decision } = turn;
+  log.event('turn.prepared', { tenantId, turnId, upTo, route: decision.route.kind, actor: decision.actor });
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

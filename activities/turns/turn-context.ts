@@ -1,0 +1,34 @@
+// What the turn gates see: the messages, the chat, the tenant, and the few things of Postgres that decide.
+import type { OpenQuestion } from '../../prisma/stores/questions.js';
+import type { Scope } from '../../prisma/stores/scope.js';
+import type { ToolContext } from '../../prisma/stores/contexts.js';
+import type { ChatRow, TurnMessage } from '../../prisma/stores/turns.js';
+import type { Actor } from '../../workflows/domain/tool.js';
+import type { Tenant } from '../tenants.js';
+
+export interface TurnContext {
+  scope: Scope;
+  tenant: Tenant;
+  chat: ChatRow;
+  turnId: string;
+  actor: Actor;
+  messages: TurnMessage[];
+  /** All messages of the turn as one text. */
+  text: string;
+  question: OpenQuestion | undefined;
+  contexts: ToolContext[];
+}
+
+/** A gate decides or passes on (nothing). Gates stand in a fixed order: spec A1. */
+export interface TurnGate {
+  name: string;
+  decide(turn: TurnContext): GateOutcome | undefined | Promise<GateOutcome | undefined>;
+}
+
+export type GateOutcome = { because: string } & (
+  | { kind: 'answer' }
+  | { kind: 'tools'; candidates: string[]; contextIds: string[]; questionId?: string }
+  | { kind: 'fixed'; text: string; as: 'answer' | 'refusal' }
+  | { kind: 'handOff'; text: string }
+  | { kind: 'silent' }
+);

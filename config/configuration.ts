@@ -1,0 +1,152 @@
+// What a tenant's configuration is once it has been read, merged and checked: plain, deep-frozen data. Other rooms import
+// these types and never read a YAML file themselves. What
+// each number is for stands beside it in defaults/*.yaml.
+import type { ApprovalSurface } from '../workflows/domain/approval.js';
+import type { Actor, ChatKind, Effect, Gate, Risk, ToolDefinition } from '../workflows/domain/tool.js';
+import type { Profile, TurnDecision } from '../workflows/domain/turn.js';
+import type { TimeWindow, Weekday } from './calendar.js';
+import type { PhraseBook } from './phrases.js';
+import type { ProviderSettings } from './schema/providers.js';
+
+export { WEEKDAYS, type TimeWindow, type Weekday } from './calendar.js';
+
+export interface Configuration {
+  /** By slug, in the order of the slugs. Never empty. */
+  tenants: ReadonlyMap<string, TenantConfiguration>;
+}
+
+export interface TenantConfiguration {
+  /** The folder's name; lower case, digits and hyphens. */
+  slug: string;
+  /** SHA-256, hex, of the canonical JSON (RFC 8785) of all the rest. Runs and approvals keep it. */
+  hash: string;
+  business: Business;
+  assistant: Assistant;
+  profile: Profile;
+  models: Models;
+  limits: Limits;
+  detection: Detection;
+  policy: Policy;
+  /** Disabled tools are listed too, so that a call of one can be told from a call of nothing. */
+  tools: ToolDefinition[];
+  /** Settings of every provider that a tool names. */
+  providers: ProviderSettings;
+  channels: Channels;
+  /** Never empty. */
+  owners: Owner[];
+  /** By language code; holds every language of `assistant.languages`. */
+  phrases: Record<string, PhraseBook>;
+}
+
+export interface Business {
+  name: string;
+  description: string;
+  /** IANA name, known to this runtime. */
+  timeZone: string;
+  /** What customers hear when their own language is not known; one of `assistant.languages`. */
+  language: string;
+  /** Sorted, not overlapping. An empty list: closed that day. */
+  openingHours: Record<Weekday, TimeWindow[]>;
+  /** Local dates `YYYY-MM-DD` on which it is closed whatever the weekday. */
+  closedDates: string[];
+}
+
+export interface Assistant {
+  roleId: string;
+  /** System text of normal chat. Holds no tool words. */
+  brief: string;
+  languages: string[];
+}
+
+export interface ModelUse {
+  name: string;
+  maxTokens: number;
+}
+
+export interface Models {
+  chat: ModelUse;
+  planner: ModelUse;
+  summarizer: ModelUse;
+  /** Used until a judge decides per turn. */
+  effort: TurnDecision['effort'];
+}
+
+export interface Limits {
+  modelCallsPerChatAndDay: number;
+  /** Tokens of history that normal chat and the planner may see. */
+  historyTokens: number;
+  /** Tools offered to the planner; at most 20. */
+  maxCandidates: number;
+  /** Steps of one run; at most 5. */
+  maxSteps: number;
+  /** How long a tool result can be referred to. */
+  contextMinutes: number;
+  /** How long an open question of ours waits for its answer. */
+  questionMinutes: number;
+  /** How long a stored turn decision may be continued. */
+  decisionMinutes: number;
+  /** After a success, how long the same request asks whether another one is meant. */
+  repeatHours: number;
+  resultBytes: number;
+  argumentsBytes: number;
+}
+
+/** Numbers of the lexical detector: BM25 over catalogue metadata, one weight per field. */
+export interface Detection {
+  /** A candidate scores at least this much; below it the message is normal chat. */
+  threshold: number;
+  k1: number;
+  b: number;
+  weights: {
+    name: number;
+    aliases: number;
+    triggerPhrases: number;
+    tags: number;
+    description: number;
+    whenToUse: number;
+    examples: number;
+    schema: number;
+  };
+  /** Added when a whole trigger phrase or alias stands in the message. */
+  phraseBonus: number;
+  /** Added when the message has the form of a request (`lists.requestForms`). */
+  requestFormBonus: number;
+  /** Added to a tool that has a live context in this chat. */
+  recentContextBonus: number;
+}
+
+/** The first rule that matches decides. No rule matches: an effect needs approval, anything unknown is denied. */
+export interface Policy {
+  rules: PolicyRule[];
+  /** Where an owner may decide an approval. */
+  surfaces: ApprovalSurface[];
+  /** How long an approval waits, unless its rule says otherwise. */
+  approvalMinutes: number;
+}
+
+export interface PolicyRule {
+  /** Unique; kept with every verdict. */
+  name: string;
+  /** An absent condition matches everything; within a list any value matches. */
+  when: {
+    effects?: Effect[] | undefined;
+    risks?: Risk[] | undefined;
+    actors?: Actor[] | undefined;
+    tools?: string[] | undefined;
+    chatKinds?: ChatKind[] | undefined;
+    tainted?: boolean | undefined;
+  };
+  then: Exclude<Gate, 'confirm'>;
+  /** Only with `approve`. */
+  expiresAfterMinutes?: number | undefined;
+}
+
+export interface Channels {
+  /** The web chat and the headless API: one account of this business. */
+  web: { accountKey: string };
+}
+
+export interface Owner {
+  id: string;
+  name: string;
+}

@@ -1,0 +1,63 @@
+// Numbers. The bounds here say what the product can do at all; the reasons for the chosen values stand in defaults/.
+import { z } from 'zod';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+export const profile = z.strictObject({
+  debounceMs: z
+    .int()
+    .min(0)
+    .max(2 * minuteMs),
+  acknowledgeAfterMs: z.int().min(500).max(minuteMs),
+  inactivityMs: z
+    .int()
+    .min(minuteMs)
+    .max(7 * dayMs),
+});
+
+const modelUse = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  maxTokens: z.int().min(64).max(64_000),
+});
+
+export const models = z.strictObject({
+  chat: modelUse,
+  planner: modelUse,
+  summarizer: modelUse,
+  effort: z.enum(['low', 'medium', 'high']),
+});
+
+export const limits = z.strictObject({
+  modelCallsPerChatAndDay: z.int().min(1).max(10_000),
+  historyTokens: z.int().min(200).max(200_000),
+  maxCandidates: z.int().min(1).max(20),
+  maxSteps: z.int().min(1).max(5),
+  contextMinutes: z.int().min(1).max(10_080),
+  questionMinutes: z.int().min(1).max(1_440),
+  decisionMinutes: z.int().min(1).max(10_080),
+  repeatHours: z.int().min(0).max(720),
+  resultBytes: z.int().min(256).max(1_048_576),
+  argumentsBytes: z.int().min(64).max(262_144),
+});
+
+const weight = z.number().min(0).max(100);
+
+export const detection = z.strictObject({
+  threshold: z.number().gt(0).max(1_000),
+  k1: z.number().min(0).max(10),
+  b: z.number().min(0).max(1),
+  weights: z.strictObject({
+    name: weight,
+    aliases: weight,
+    triggerPhrases: weight,
+    tags: weight,
+    description: weight,
+    whenToUse: weight,
+    examples: weight,
+    schema: weight,
+  }),
+  phraseBonus: weight,
+  requestFormBonus: weight,
+  recentContextBonus: weight,
+});

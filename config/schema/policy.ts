@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { APPROVAL_SURFACES } from '../../workflows/domain/approval.js';
+import { ACTORS, CHAT_KINDS, EFFECTS, GATES, RISKS } from '../../workflows/domain/tool.js';
+import { checkedBy, key, toolName } from './values.js';
+
+const approvalMinutes = z.int().min(1).max(10_080);
+
+/** `confirm` is a word of the policy that no workflow carries out yet: refused here, so that it can't be read as `allow`. */
+const then = z
+  .enum(GATES)
+  .check(
+    checkedBy((gate) =>
+      gate === 'confirm'
+        ? { wrong: '"confirm" is not available yet', right: '"approve", which asks an owner, or "deny"' }
+        : undefined,
+    ),
+  )
+  .pipe(z.enum(['allow', 'approve', 'deny']));
+
+const rule = z
+  .strictObject({
+    name: key,
+    when: z
+      .strictObject({
+        effects: z.array(z.enum(EFFECTS)).min(1).optional(),
+        risks: z.array(z.enum(RISKS)).min(1).optional(),
+        actors: z.array(z.enum(ACTORS)).min(1).optional(),
+        tools: z.array(toolName).min(1).optional(),
+        chatKinds: z.array(z.enum(CHAT_KINDS)).min(1).optional(),
+        tainted: z.boolean().optional(),
+      })
+      .default({}),
+    then,
+    expiresAfterMinutes: approvalMinutes.optional(),
+  })
+  .check(
+    checkedBy((value) =>
+      value.expiresAfterMinutes !== undefined && value.then !== 'approve'
+        ? { wrong: `a rule that says "${value.then}" has nothing to expire`, right: 'no expiresAfterMinutes' }
+        : undefined,
+    ),
+  );
+
+export const policy = z.strictObject({
+  rules: z.array(rule).min(1).max(200),
+  surfaces: z.array(z.enum(APPROVAL_SURFACES)),
+  approvalMinutes,
+});

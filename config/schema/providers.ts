@@ -1,0 +1,30 @@
+// The providers that configuration may name: the schema of their settings, and their operations. A provider that is added
+// in activities/tools is registered here too: what is not listed can't be configured.
+import { z } from 'zod';
+import { namedWindows } from './values.js';
+
+/** Slots of one bookable thing, kept in our own Postgres. Opening hours come from `business`. */
+const bookings = z.strictObject({
+  /** What is booked; part of the uniqueness of a slot, so a change of it starts an empty calendar. */
+  resource: z.string().trim().min(1).max(64),
+  slotMinutes: z.int().min(5).max(480),
+  /** How far ahead a slot may be taken. */
+  horizonDays: z.int().min(1).max(366),
+  /** A slot that begins sooner than this can't be taken any more. */
+  noticeMinutes: z.int().min(0).max(10_080),
+  /** Windows by the names that tools use for a part of the day; a name that is absent means the whole day. */
+  partsOfDay: namedWindows,
+});
+
+export type BookingsSettings = z.infer<typeof bookings>;
+
+export const providers = z.strictObject({ bookings: bookings.optional() });
+
+/** Absent: no tool needs the provider. */
+export type ProviderSettings = z.infer<typeof providers>;
+export type ProviderName = keyof ProviderSettings;
+
+/** `writes` keeps an operation that changes something from being configured with the effect `read`. */
+export const OPERATIONS = {
+  bookings: { listFreeSlots: { writes: false }, reserveSlot: { writes: true } },
+} as const satisfies Record<ProviderName, Record<string, { writes: boolean }>>;

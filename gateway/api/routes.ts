@@ -1,0 +1,26 @@
+// The headless JSON API below /api: the same channel for programs. Described in docs/api.md and docs/openapi.yaml; a test
+// holds the three together.
+import type { FastifyInstance } from 'fastify';
+import type { RouteDeps } from '../deps.js';
+import { Problem } from '../problems.js';
+import { approvalRoutes } from './approvals.js';
+import { chatRoutes } from './chats.js';
+import { messageRoutes } from './messages.js';
+import { runRoutes } from './runs.js';
+import { requireToken } from './token.js';
+
+export async function apiRoutes(app: FastifyInstance, deps: RouteDeps): Promise<void> {
+  await app.register(
+    async (api) => {
+      api.addHook('onRequest', requireToken(deps.apiToken));
+      api.setNotFoundHandler(() => {
+        throw new Problem(404, 'not_found', 'The API has nothing here. See docs/api.md.');
+      });
+      chatRoutes(api, deps);
+      approvalRoutes(api, deps);
+      runRoutes(api, deps);
+      messageRoutes(api, deps);
+    },
+    { prefix: '/api' },
+  );
+}

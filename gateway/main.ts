@@ -1,0 +1,138 @@
+// The gateway process: reads the environment, opens what the routes need, listens, and ends when it is told to. Exit 78:
+// the configuration has to be mended first, a restart can't help.
+import { gatewayEnvironment, EnvironmentError, type GatewayEnvironment } from '../config/environment.js';
+import { ConfigurationError, EXIT_CONFIGURATION, loadConfiguration } from '../config/load.js';
+import { createLogger, errorFacts, type Logger } from '../config/logger.js';
+import { retryUntil } from '../config/patience.js';
+import { connectTemporal } from '../config/temporal.js';
+import { createContentCipher } from '../prisma/content.js';
+import { openDatabase, type Database } from '../prisma/database.js';
+import { tenantBySlug } from '../prisma/functions.js';
+import { createKeyring, MasterKeyFileError, readMasterKeys } from '../prisma/keys.js';
+import { createLoginLink } from '../prisma/stores/sessions.js';
+import { readApiToken, TokenFileError } from './api/token.js';
+import { createChanges } from './changes.js';
+import { createConversations } from './conversations.js';
+import type { Desk } from './deps.js';
+import { createServer } from './server.js';
+import { createSweep } from './sweep.js';
+
+const LOGIN_LINK_MINUTES = 12 * 60;
+/** Longer than any call under way; then the process ends anyway. */
+const SHUTDOWN_MS = 8_000;
+
+async function run(): Promise<void> {
+  const environment = gatewayEnvironment(process.env);
+  const logger = createLogger({ process: 'gateway', level: environment.logLevel });
+  const configuration = loadConfiguration({ directory: environment.configDirectory });
+  const content = createContentCipher({
+    keyring: createKeyring({ masterKeys: await readMasterKeys(environment.masterKeyFile) }),
+  });
+  const apiToken = await readApiToken(environment.apiTokenFile);
+
+  const database = openDatabase({ url: environment.databaseUrl });
+  const [first] = configuration.tenants.values();
+  if (!first) throw new ConfigurationError([]);
+  const desk: Desk = { configuration: first, tenantId: await findTenant(database, first.slug, logger) };
+
+  const temporal = await connectTemporal(environment.temporal, {
+    onWait: ({ attempt }) => logger.warn('temporal.waiting', { attempt }),
+  });
+  const conversations = createConversations({ client: temporal.client, logger });
+  const changes = createChanges({ databaseUrl: environment.databaseUrl, logger });
+  const sweep = createSweep({ database, conversations, logger });
+  const { uiUrl, namespace } = environment.temporal;
+  const app = await createServer({
+    database,
+    content,
+    conversations,
+    changes,
+    desk,
+    logger,
+    apiToken,
+    temporalUi: uiUrl === undefined ? undefined : { url: uiUrl, namespace },
+    modelLabel: environment.modelLabel,
+  });
+
+  const url = await app.listen({ host: environment.host, port: environment.port });
+  sweep.start();
+  endWhenTold(logger, async () => {
+    await sweep.stop();
+    await app.close();
+    await changes.close();
+    await temporal.close();
+    await database.close();
+  });
+  const loginUrl = environment.issueLoginLink ? await loginUrlOf(database, desk, url) : undefined;
+  logger.event('gateway.ready', { tenant: desk.configuration.slug });
+  process.send?.({ type: 'ready', url, ...(loginUrl !== undefined && { loginUrl }) });
+}
+
+/** The row of the business, once the migrations and the seed have been there. */
+async function findTenant(database: Database, slug: string, logger: Logger): Promise<string> {
+  return retryUntil({
+    what: `the row of the business ${slug} in Postgres`,
+    attempt: async () => {
+      const tenantId = await tenantBySlug(database.prisma, slug);
+      if (tenantId === undefined) throw new Error('not seeded');
+      return tenantId;
+    },
+    patience: { onWait: ({ attempt }) => logger.warn('database.waiting', { attempt }) },
+  });
+}
+
+async function loginUrlOf(database: Database, desk: Desk, url: string): Promise<string | undefined> {
+  const [owner] = desk.configuration.owners;
+  if (!owner) return undefined;
+  const link = await createLoginLink(database, {
+    tenantId: desk.tenantId,
+    ownerId: owner.id,
+    validMinutes: LOGIN_LINK_MINUTES,
+  });
+  return `${url}/console/login/${link.token}`;
+}
+
+/** On SIGINT, SIGTERM, or when the parent process has gone. Once; a second signal ends at once. */
+function endWhenTold(logger: Logger, close: () => Promise<void>): void {
+  let isEnding = false;
+  const end = (): void => {
+    if (isEnding) process.exit(1);
+    isEnding = true;
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    close().then(
+      () => {
+        logger.event('gateway.ended');
+        if (process.connected) process.disconnect();
+      },
+      (error: unknown) => {
+        logger.error('gateway.end_failed', errorFacts(error));
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', end);
+  process.on('SIGTERM', end);
+  // Without a parent there is no channel to lose.
+  process.once('disconnect', () => {
+    if (!isEnding) end();
+  });
+}
+
+function isConfigurationProblem(error: unknown): error is Error {
+  return (
+    error instanceof EnvironmentError ||
+    error instanceof ConfigurationError ||
+    error instanceof MasterKeyFileError ||
+    error instanceof TokenFileError
+  );
+}
+
+try {
+  await run();
+} catch (error) {
+  const message = error instanceof Error ? error.message : 'The gateway could not start.';
+  process.stderr.write(`${message}\n`);
+  const end = (): never => process.exit(isConfigurationProblem(error) ? EXIT_CONFIGURATION : 1);
+  if (process.send) process.send({ type: 'failed', message }, end);
+  else end();
+}

@@ -1,0 +1,77 @@
+// The gateway as a Fastify server: what every route shares (headers, limits, cookies, errors), then the routes.
+import cookie from '@fastify/cookie';
+import helmet from '@fastify/helmet';
+import rateLimit from '@fastify/rate-limit';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { apiRoutes } from './api/routes.js';
+import { routeDeps, type GatewayDeps } from './deps.js';
+import { errorAnswers } from './error-answers.js';
+import { healthRoutes } from './health.js';
+import { Problem } from './problems.js';
+import { assetRoutes } from './web/assets.js';
+import { chatPageRoutes } from './web/chat/routes.js';
+import { consoleRoutes } from './web/console/routes.js';
+
+const BODY_BYTES = 1024 * 1024;
+/** Slow bodies are cut; event streams aren't requests any more once they are answered. */
+const REQUEST_MS = 30_000;
+/** Per address. Programs with the token, and several people behind one address, stay far below. */
+const REQUESTS_PER_MINUTE = 6_000;
+
+/** Everything a page needs comes from this server; nothing inline, nothing evaluated, no frame around it. */
+const CONTENT_SECURITY_POLICY = {
+  useDefaults: false,
+  directives: {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    // The style sheet of Pico carries its icons as data.
+    'img-src': ["'self'", 'data:'],
+    'connect-src': ["'self'"],
+    'form-action': ["'self'"],
+    'frame-ancestors': ["'none'"],
+    'base-uri': ["'none'"],
+  },
+};
+
+/** The server, ready to listen. `close` ends open event streams and waits for calls to Temporal that are under way. */
+export async function createServer(given: GatewayDeps): Promise<FastifyInstance> {
+  const deps = routeDeps(given);
+  const app = Fastify({
+    bodyLimit: BODY_BYTES,
+    requestTimeout: REQUEST_MS,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 200 },
+  });
+  // Only JSON is taken, and forms in the console.
+  app.removeContentTypeParser('text/plain');
+  errorAnswers(app, deps);
+  await app.register(helmet, {
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    referrerPolicy: { policy: 'same-origin' },
+    // Says nothing over http, and whoever puts TLS in front decides about it there.
+    strictTransportSecurity: false,
+  });
+  await app.register(rateLimit, {
+    max: REQUESTS_PER_MINUTE,
+    timeWindow: '1 minute',
+    errorResponseBuilder: (_request, { after }) =>
+      new Problem(429, 'too_many_requests', `That was more than we take at once. Try again in ${after}.`),
+  });
+  await app.register(cookie, {
+    secret: Buffer.from(deps.content.keyring.derive('gateway cookies')).toString('base64'),
+  });
+
+  healthRoutes(app, deps);
+  await assetRoutes(app);
+  chatPageRoutes(app, deps);
+  await consoleRoutes(app, deps);
+  await apiRoutes(app, deps);
+
+  app.addHook('preClose', async () => {
+    for (const stream of deps.streams) stream.end();
+  });
+  app.addHook('onClose', async () => deps.conversations.settled());
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,2 @@
+export function relativeTime(atMs: number, nowMs: number): string;
+export function lengthInWords(seconds: number): string;

@@ -1,0 +1,202 @@
+// One run as a story: what was asked, what was planned and allowed, who said yes, what happened, what was said.
+import type { Children } from '@kitajs/html';
+import type { TenantConfiguration } from '../../../config/configuration.js';
+import type { RunStory, StepView } from '../../../prisma/stores/views/runs.js';
+import { Arguments, titleOf } from '../components/arguments.js';
+import { State } from '../components/state.js';
+import { Duration, Time, type Clock } from '../components/time.js';
+import { TextOrErased, Visible } from '../components/visible.js';
+import { ApprovalCard } from './approvals.js';
+import { TemporalLink } from './runs.js';
+import { ChatName } from './shell.js';
+
+interface RunProps {
+  run: RunStory;
+  tools: TenantConfiguration['tools'];
+  csrfToken: string;
+  clock: Clock;
+  temporalUrl: string | undefined;
+}
+
+export function RunPage({ run, tools, csrfToken, clock, temporalUrl }: RunProps): JSX.Element {
+  return (
+    <div
+      id="run"
+      class="story"
+      hx-get={`/console/runs/${run.runId}/story`}
+      hx-trigger="sse:changed, every 30s"
+      hx-swap="outerHTML"
+    >
+      <dl class="facts summary">
+        <Fact name="State">
+          <State of="run" state={run.isUnknown ? 'unknown' : run.state} />
+        </Fact>
+        <Fact name="Asked by">
+          <ChatName chat={run.chat} />
+        </Fact>
+        <Fact name="Started">
+          <Time at={run.startedAt} clock={clock} absolute />
+        </Fact>
+        <Fact name="Took">
+          <Duration from={run.startedAt} to={run.closedAt ?? clock.now} />
+        </Fact>
+        {run.code === undefined ? null : (
+          <Fact name="Code">
+            <code safe>{run.code}</code>
+          </Fact>
+        )}
+        {temporalUrl === undefined ? null : (
+          <Fact name="History">
+            <TemporalLink href={temporalUrl} />
+          </Fact>
+        )}
+      </dl>
+
+      <Chapter title="Asked">
+        {run.messages.map((message) => (
+          <blockquote class="said">
+            <TextOrErased text={message.text} />
+            <footer class="quiet">
+              <Time at={message.at} clock={clock} absolute />
+            </footer>
+          </blockquote>
+        ))}
+        {run.because === undefined ? null : (
+          <p class="quiet">
+            Taken as a task because: <Visible text={run.because} />
+          </p>
+        )}
+      </Chapter>
+
+      <Chapter title="Steps">
+        {run.steps.length === 0 ? <p class="quiet">Nothing has been planned.</p> : null}
+        {run.steps.map((step) => (
+          <Step step={step} tools={tools} clock={clock} />
+        ))}
+      </Chapter>
+
+      {run.approvals.length > 0 ? (
+        <Chapter title="Approval">
+          {run.approvals.map((approval) => (
+            <ApprovalCard approval={approval} tools={tools} csrfToken={csrfToken} clock={clock} />
+          ))}
+        </Chapter>
+      ) : null}
+
+      {run.says.length > 0 ? (
+        <Chapter title="Said to the customer">
+          {run.says.map((say) => (
+            <blockquote class="said">
+              <TextOrErased text={say.text} />
+              <footer class="quiet">
+                <State of="outbox" state={say.state} /> <Time at={say.at} clock={clock} absolute />
+              </footer>
+            </blockquote>
+          ))}
+        </Chapter>
+      ) : null}
+
+      {run.audit.length > 0 ? <Trail run={run} clock={clock} /> : null}
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: Children }): JSX.Element {
+  return (
+    <div>
+      <dt safe>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Chapter({ title, children }: { title: string; children: Children }): JSX.Element {
+  return (
+    <section class="chapter">
+      <h2 safe>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Step(props: { step: StepView; tools: RunProps['tools']; clock: Clock }): JSX.Element {
+  const { step, clock } = props;
+  return (
+    <article class="card step">
+      <header>
+        <h3>
+          <span class="quiet" safe>{`${step.ordinal}. `}</span>
+          <span safe>{titleOf(step.tool)}</span>
+        </h3>
+        <State of="step" state={step.state} />
+      </header>
+      <Arguments values={step.arguments} tool={props.tools.find((tool) => tool.name === step.tool)} />
+      <dl class="facts">
+        {step.effect === undefined ? null : (
+          <Fact name="Effect">
+            <span safe>{step.effect.replace('_', ' ')}</span>
+          </Fact>
+        )}
+        {step.rule === undefined ? null : (
+          <Fact name="Rule">
+            <code safe>{step.rule}</code>
+          </Fact>
+        )}
+        {step.failedCheck === undefined ? null : (
+          <Fact name="Stopped by">
+            <code safe>{step.failedCheck}</code>
+          </Fact>
+        )}
+        {step.code === undefined ? null : (
+          <Fact name="Code">
+            <code safe>{step.code}</code>
+          </Fact>
+        )}
+        {step.startedAt && step.finishedAt ? (
+          <Fact name="Took">
+            <Duration from={step.startedAt} to={step.finishedAt} />
+          </Fact>
+        ) : null}
+        {step.startedAt ? (
+          <Fact name="Started">
+            <Time at={step.startedAt} clock={clock} absolute />
+          </Fact>
+        ) : null}
+        {step.isTainted ? (
+          <Fact name="Source">
+            <span>built on untrusted content</span>
+          </Fact>
+        ) : null}
+      </dl>
+    </article>
+  );
+}
+
+function Trail({ run, clock }: { run: RunStory; clock: Clock }): JSX.Element {
+  return (
+    <section class="chapter">
+      <h2>Audit trail</h2>
+      <ol class="trail">
+        {run.audit.map((line) => (
+          <li>
+            <span class="trail-what">
+              <strong safe>{titleOf(line.event.replaceAll('.', ' '))}</strong>
+              <span class="quiet">
+                {' '}
+                by <span safe>{line.actor}</span>
+              </span>
+            </span>
+            <Time at={line.at} clock={clock} absolute />
+            <code class="trail-facts" safe>
+              {Object.entries(line.facts)
+                .map(
+                  ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+                )
+                .join('  ')}
+            </code>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

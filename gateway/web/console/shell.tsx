@@ -1,0 +1,170 @@
+// The frame of the owner console: where one is, what waits, who is logged in.
+import type { Children } from '@kitajs/html';
+import type { Counts } from '../../../prisma/stores/views/messages.js';
+import { Document } from '../components/document.js';
+import { Icon, type IconName } from '../components/icons.js';
+
+export type Place = 'approvals' | 'runs' | 'messages';
+
+export interface ShellProps {
+  title: string;
+  at: Place;
+  business: string;
+  owner: string;
+  counts: Counts;
+  csrfToken: string;
+  modelLabel: string | undefined;
+  children: Children;
+}
+
+export function Shell(props: ShellProps): JSX.Element {
+  const { title, at, business, owner, counts, csrfToken } = props;
+  return (
+    <Document
+      title={`${title} · ${business}`}
+      layout="console"
+      scripts={['times.js', 'console.js']}
+      htmx={{ csrfToken, events: '/console/events' }}
+    >
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <aside class="side">
+        <div class="brand">
+          <span class="avatar" aria-hidden="true" safe>
+            {[...business.trim()][0]?.toUpperCase() ?? '·'}
+          </span>
+          <span class="brand-name">
+            <strong safe>{business}</strong>
+            <span class="quiet">Owner console</span>
+          </span>
+        </div>
+        <Navigation at={at} counts={counts} />
+        <div class="side-end">
+          {props.modelLabel ? (
+            <span class="model-label" title="The answers come from a stand-in, not from a real model." safe>
+              {props.modelLabel}
+            </span>
+          ) : null}
+          <span class="quiet owner">
+            Logged in as <strong safe>{owner}</strong>
+          </span>
+          <form method="post" action="/console/logout">
+            <input type="hidden" name="_csrf" value={csrfToken} />
+            <button type="submit" class="plain" aria-label="Log out">
+              <Icon name="logout" />
+              <span>Log out</span>
+            </button>
+          </form>
+        </div>
+      </aside>
+      <main id="main" class="console-main" tabindex="-1">
+        {props.children}
+      </main>
+      <Notice />
+    </Document>
+  );
+}
+
+const PLACES: { at: Place; name: string; icon: IconName }[] = [
+  { at: 'approvals', name: 'Approvals', icon: 'approvals' },
+  { at: 'runs', name: 'Runs', icon: 'runs' },
+  { at: 'messages', name: 'Messages', icon: 'messages' },
+];
+
+/** Asks for itself again when something has changed, so that the numbers are true on every page. */
+export function Navigation({ at, counts }: { at: Place; counts: Counts }): JSX.Element {
+  return (
+    <nav
+      id="navigation"
+      aria-label="Console"
+      hx-get={`/console/navigation?at=${at}`}
+      hx-trigger="sse:changed, every 60s"
+      hx-swap="outerHTML"
+    >
+      <ul>
+        {PLACES.map((place) => (
+          <li>
+            <a
+              href={`/console/${place.at}`}
+              aria-current={place.at === at ? 'page' : undefined}
+              id={`to-${place.at}`}
+            >
+              <Icon name={place.icon} />
+              <span safe>{place.name}</span>
+              <Count place={place.at} counts={counts} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Count({ place, counts }: { place: Place; counts: Counts }): JSX.Element {
+  const [number, meaning, tone] =
+    place === 'approvals'
+      ? [counts.approvals, 'waiting for you', 'wait']
+      : place === 'runs'
+        ? [counts.unknown, 'with an unknown outcome', 'bad']
+        : [counts.messages, 'open', 'quiet'];
+  if (number === 0) return '';
+  return (
+    <span class={['count', tone]}>
+      {number}
+      <span class="for-screen-readers" safe>{` ${meaning}`}</span>
+    </span>
+  );
+}
+
+/** One sentence about what was just done. Sent again out of band after every action. */
+export function Notice(props: { words?: string; isGood?: boolean; outOfBand?: boolean }): JSX.Element {
+  return (
+    <div
+      id="notice"
+      class={['notice', props.isGood ? 'good' : 'bad']}
+      role="status"
+      aria-live="polite"
+      hidden={props.words === undefined}
+      hx-swap-oob={props.outOfBand ? 'true' : undefined}
+    >
+      <span safe>{props.words ?? ''}</span>
+    </div>
+  );
+}
+
+export function PageHead(props: { title: string; about: string; children?: Children }): JSX.Element {
+  return (
+    <header class="page-head">
+      <div>
+        <h1 safe>{props.title}</h1>
+        <p class="quiet" safe>
+          {props.about}
+        </p>
+      </div>
+      {props.children}
+    </header>
+  );
+}
+
+/** What will appear here, and how to try it. */
+export function Empty(props: { icon: IconName; title: string; children: Children }): JSX.Element {
+  return (
+    <div class="empty">
+      <Icon name={props.icon} />
+      <h2 safe>{props.title}</h2>
+      <p class="quiet">{props.children}</p>
+    </div>
+  );
+}
+
+/** An address that only its beginning tells apart; the whole is at hand. */
+export function ChatName({ chat }: { chat: string | undefined }): JSX.Element {
+  if (chat === undefined) return <em class="quiet">erased contact</em>;
+  const short = chat.length > 14 ? `${chat.slice(0, 8)}…` : chat;
+  return (
+    <span class="chat-name" title={chat}>
+      Web visitor <code safe>{short}</code>
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+/** Our own processes as the launcher starts them: the model program, the worker, the gateway. */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { startChild, typescript, type Child } from './child.js';
+import type { DataDirectory } from './data-directory.js';
+import type { Hold } from './hold.js';
+
+const ready = {
+  model: z.object({ type: z.literal('ready'), url: z.url() }),
+  worker: z.object({ type: z.literal('ready') }),
+  gateway: z.object({ type: z.literal('ready'), url: z.url(), loginUrl: z.url().optional() }),
+};
+
+/** The first start compiles every file once; on a busy machine that takes its time. */
+const readyWithinMs = 60_000;
+
+export interface ProgramContext {
+  directory: DataDirectory;
+  hold: Hold;
+}
+
+interface Program<Ready> {
+  name: keyof typeof ready;
+  args: string[];
+  environment: NodeJS.ProcessEnv;
+  ready: z.ZodType<Ready>;
+}
+
+async function startProgram<Ready>(context: ProgramContext, program: Program<Ready>): Promise<Child<Ready>> {
+  const { directory, hold } = context;
+  const { name } = program;
+  const child = await startChild({
+    name,
+    // The data directory is on the command line so that a later start knows what it finds.
+    args: [
+      ...typescript(`${name === 'model' ? 'local/model' : name}/main.ts`),
+      '--data-dir',
+      directory.root,
+      ...program.args,
+    ],
+    logFile: join(directory.logs, `${name}.log`),
+    ready: program.ready,
+    readyWithinMs,
+    environment: program.environment,
+    onSpawn: (pid) => hold.note(name, pid),
+  });
+  return {
+    ...child,
+    stop: async (graceMs) => {
+      await child.stop(graceMs);
+      hold.forget(name);
+    },
+  };
+}
+
+export type ModelProgram = Child<z.infer<typeof ready.model>>;
+export type WorkerProgram = Child<z.infer<typeof ready.worker>>;
+export type GatewayProgram = Child<z.infer<typeof ready.gateway>>;
+
+/** The program that answers in place of a provider; port 0 takes any. */
+export async function startModel(
+  context: ProgramContext,
+  want: { mode: 'demo' | 'scenario'; port: number; environment: NodeJS.ProcessEnv },
+): Promise<ModelProgram> {
+  const { environment, mode, port } = want;
+  const args = ['--port', String(port), '--mode', mode];
+  return startProgram(context, { name: 'model', args, environment, ready: ready.model });
+}
+
+export async function startWorker(
+  context: ProgramContext,
+  environment: NodeJS.ProcessEnv,
+): Promise<WorkerProgram> {
+  return startProgram(context, { name: 'worker', args: [], environment, ready: ready.worker });
+}
+
+export async function startGateway(
+  context: ProgramContext,
+  environment: NodeJS.ProcessEnv,
+): Promise<GatewayProgram> {
+  return startProgram(context, { name: 'gateway', args: [], environment, ready: ready.gateway });
+}

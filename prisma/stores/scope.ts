@@ -1,0 +1,42 @@
+// What every store function gets first: one tenant's transaction and the means to read and write its content.
+import type { ContentCipher } from '../content.js';
+import type { Database, Tx } from '../database.js';
+import type { DataKey } from '../keys.js';
+
+export interface Scope {
+  tx: Tx;
+  tenantId: string;
+  content: ContentCipher;
+}
+
+/** Opens a transaction as a scope. */
+export type InScope = <Result>(tenantId: string, work: (scope: Scope) => Promise<Result>) => Promise<Result>;
+
+export function createInScope(database: Database, content: ContentCipher): InScope {
+  return (tenantId, work) => database.inTenant(tenantId, (tx) => work({ tx, tenantId, content }));
+}
+
+/** The live key of the person this chat's content is about. */
+export async function keyOfChat(scope: Scope, chatId: string): Promise<DataKey> {
+  const chat = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId }, select: { contactId: true } });
+  return scope.content.keyOfContact(scope.tx, scope.tenantId, chat.contactId);
+}
+
+/** Opens text that may be absent: a message without content, or a row from before its column was used. */
+export async function openOptional(
+  scope: Scope,
+  sealed: { table: string; column: string; rowId: string; keyId: string | null; cipher: Uint8Array | null },
+): Promise<string | undefined> {
+  const { keyId, cipher, ...place } = sealed;
+  if (keyId === null || cipher === null) return undefined;
+  return scope.content.openText(scope.tx, scope.tenantId, { ...place, keyId, cipher });
+}
+
+/** Tells listeners (pages, event streams) that something of this chat has changed; goes out with the commit. */
+export async function notify(
+  scope: Scope,
+  change: { chatId: string; what: 'inbox' | 'outbox' | 'approval' | 'run' },
+): Promise<void> {
+  const payload = JSON.stringify({ tenant: scope.tenantId, chat: change.chatId, what: change.what });
+  await scope.tx.$queryRaw`select pg_notify('aroko_changes', ${payload})::text`;
+}

@@ -1,0 +1,221 @@
+// Steps: what the model proposed, what the validator said, what was called, and what came back. The started row is
+// written before the call, so that a crash leaves a question ("did it happen?") and never a second call.
+import { randomUUID } from 'node:crypto';
+import type { ErrorCode } from '../../workflows/domain/failures.js';
+import type { ProposedStep } from '../../workflows/domain/plan.js';
+import type { Effect, Gate, JsonObject } from '../../workflows/domain/tool.js';
+import { parseJsonObject } from '../json.js';
+import { openOptional, type Scope } from './scope.js';
+
+export type StepState =
+  'proposed' | 'accepted' | 'rejected' | 'started' | 'succeeded' | 'failed' | 'refused' | 'unknown';
+
+export interface Step {
+  stepId: string;
+  turnId: string;
+  ordinal: number;
+  tool: string;
+  effect: Effect | null;
+  gate: Gate | null;
+  rule: string | null;
+  arguments: JsonObject;
+  argumentsHash: string;
+  state: StepState;
+  code: ErrorCode | null;
+  failedCheck: string | null;
+  isTainted: boolean;
+  idempotencyKey: string;
+  fence: string | null;
+  attempts: number;
+  callBy: Date | null;
+  result: JsonObject | undefined;
+  resultId: string | null;
+  isPartial: boolean;
+}
+
+/** Stores a proposal. The idempotency key is made of turn and ordinal: the same step is the same key for ever. */
+export async function proposeStep(
+  scope: Scope,
+  step: {
+    turnId: string;
+    contactId: string;
+    ordinal: number;
+    tool: string;
+    arguments: JsonObject;
+    argumentsHash: string;
+    because?: string | undefined;
+  },
+): Promise<ProposedStep> {
+  const stepId = randomUUID();
+  const key = await scope.content.keyOfContact(scope.tx, scope.tenantId, step.contactId);
+  const seal = (column: string, text: string): Uint8Array<ArrayBuffer> =>
+    scope.content.sealText(key, { table: 'steps', column, rowId: stepId, text });
+  await scope.tx.step.create({
+    data: {
+      id: stepId,
+      tenantId: scope.tenantId,
+      turnId: step.turnId,
+      ordinal: step.ordinal,
+      tool: step.tool,
+      argumentsCipher: seal('arguments_cipher', JSON.stringify(step.arguments)),
+      argumentsHash: step.argumentsHash,
+      keyId: key.id,
+      becauseCipher: step.because === undefined ? null : seal('because_cipher', step.because),
+      state: 'proposed',
+      idempotencyKey: `${step.turnId}/${step.ordinal}`,
+    },
+  });
+  return { stepId, tool: step.tool, argumentsHash: step.argumentsHash };
+}
+
+export async function stepsOfTurn(scope: Scope, turnId: string): Promise<Step[]> {
+  const rows = await scope.tx.step.findMany({ where: { turnId }, orderBy: { ordinal: 'asc' } });
+  return Promise.all(rows.map((row) => readStep(scope, row)));
+}
+
+/** Reads one step and locks it until the commit. */
+export async function lockStep(scope: Scope, stepId: string): Promise<Step> {
+  await scope.tx.$queryRaw`select 1 from steps where id = ${stepId}::uuid for update`;
+  return readStep(scope, await scope.tx.step.findUniqueOrThrow({ where: { id: stepId } }));
+}
+
+type StepRow = Awaited<ReturnType<Scope['tx']['step']['findUniqueOrThrow']>>;
+
+async function readStep(scope: Scope, row: StepRow): Promise<Step> {
+  const open = async (column: string, cipher: Uint8Array | null): Promise<JsonObject | undefined> => {
+    const text = await openOptional(scope, {
+      table: 'steps',
+      column,
+      rowId: row.id,
+      keyId: row.keyId,
+      cipher,
+    });
+    return text === undefined ? undefined : parseJsonObject(text);
+  };
+  return {
+    stepId: row.id,
+    turnId: row.turnId,
+    ordinal: row.ordinal,
+    tool: row.tool,
+    effect: row.effect as Effect | null,
+    gate: row.gate as Gate | null,
+    rule: row.rule,
+    arguments: (await open('arguments_cipher', row.argumentsCipher)) ?? {},
+    argumentsHash: row.argumentsHash,
+    state: row.state as StepState,
+    code: row.code as ErrorCode | null,
+    failedCheck: row.failedCheck,
+    isTainted: row.tainted,
+    idempotencyKey: row.idempotencyKey,
+    fence: row.fence,
+    attempts: row.attempts,
+    callBy: row.callBy,
+    result: await open('result_cipher', row.resultCipher),
+    resultId: row.resultId,
+    isPartial: row.partial,
+  };
+}
+
+export async function acceptStep(
+  scope: Scope,
+  step: { stepId: string; effect: Effect; gate: Gate; rule: string; isTainted: boolean },
+): Promise<void> {
+  await scope.tx.step.updateMany({
+    where: { id: step.stepId, state: 'proposed' },
+    data: {
+      state: 'accepted',
+      effect: step.effect,
+      gate: step.gate,
+      rule: step.rule,
+      tainted: step.isTainted,
+    },
+  });
+}
+
+export async function rejectStep(
+  scope: Scope,
+  step: { stepId: string; check: string; code: ErrorCode },
+): Promise<void> {
+  await scope.tx.step.updateMany({
+    where: { id: step.stepId, state: 'proposed' },
+    data: { state: 'rejected', failedCheck: step.check, code: step.code, finishedAt: new Date() },
+  });
+}
+
+/** Writes the started row: from here on, silence means "perhaps". Returns the fence that the caller must still hold. */
+export async function startStep(
+  scope: Scope,
+  { stepId, timeoutMs }: { stepId: string; timeoutMs: number },
+): Promise<{ fence: string; callBy: Date }> {
+  const fence = randomUUID();
+  const callBy = new Date(Date.now() + timeoutMs);
+  await scope.tx.step.update({
+    where: { id: stepId },
+    data: { state: 'started', fence, callBy, startedAt: new Date(), attempts: { increment: 1 } },
+  });
+  return { fence, callBy };
+}
+
+/** Read again right before the call: another worker may have taken the step over meanwhile. */
+export async function holdsFence(
+  scope: Scope,
+  { stepId, fence }: { stepId: string; fence: string },
+): Promise<boolean> {
+  return (await scope.tx.step.count({ where: { id: stepId, fence, state: 'started' } })) === 1;
+}
+
+/** Records what came of a started step, if the fence is still ours. */
+export async function finishStep(
+  scope: Scope,
+  step: {
+    stepId: string;
+    fence: string;
+    contactId: string;
+    outcome:
+      | { state: 'succeeded'; result: JsonObject; isPartial: boolean }
+      | { state: 'failed'; code: ErrorCode }
+      | { state: 'unknown' };
+  },
+): Promise<{ recorded: boolean; resultId?: string }> {
+  const { stepId, fence, outcome } = step;
+  const where = { id: stepId, fence, state: 'started' };
+  const finishedAt = new Date();
+  if (outcome.state !== 'succeeded') {
+    const code = outcome.state === 'failed' ? outcome.code : null;
+    const { count } = await scope.tx.step.updateMany({
+      where,
+      data: { state: outcome.state, code, finishedAt },
+    });
+    return { recorded: count === 1 };
+  }
+  const key = await scope.content.keyOfContact(scope.tx, scope.tenantId, step.contactId);
+  const row = await scope.tx.step.findUniqueOrThrow({ where: { id: stepId }, select: { keyId: true } });
+  const text = JSON.stringify(outcome.result);
+  const resultId = randomUUID();
+  const { count } = await scope.tx.step.updateMany({
+    // One key per row: after an erasure in between, nothing new is written under the new key into the old row.
+    where: { ...where, keyId: row.keyId === key.id ? key.id : '00000000-0000-0000-0000-000000000000' },
+    data: {
+      state: 'succeeded',
+      finishedAt,
+      resultId,
+      resultCipher: scope.content.sealText(key, {
+        table: 'steps',
+        column: 'result_cipher',
+        rowId: stepId,
+        text,
+      }),
+      resultBytes: Buffer.byteLength(text),
+      partial: outcome.isPartial,
+    },
+  });
+  return { recorded: count === 1, resultId };
+}
+
+/** A step that had a plan and is never carried out. */
+export async function refuseStep(scope: Scope, { stepId }: { stepId: string }): Promise<void> {
+  await scope.tx.step.updateMany({
+    where: { id: stepId, state: { in: ['proposed', 'accepted'] } },
+    data: { state: 'refused', finishedAt: new Date() },
+  });
+}

@@ -1,0 +1,190 @@
+// Turns: which messages are answered together, and what was decided about them.
+import { randomUUID } from 'node:crypto';
+import type { Prisma } from '../generated/client.js';
+import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
+import { type Scope, openOptional } from './scope.js';
+
+export interface ChatRow {
+  chatId: string;
+  contactId: string;
+  accountId: string;
+  channel: string;
+  kind: 'direct' | 'group';
+  isPaused: boolean;
+}
+
+/** Locks the chat until the commit: whoever holds it decides what is next in this chat. */
+export async function lockChat(scope: Scope, chatId: string): Promise<ChatRow> {
+  const [chat] = await scope.tx.$queryRaw<ChatRow[]>`
+    select c.id as "chatId", c.contact_id as "contactId", c.account_id as "accountId", a.channel, c.kind,
+      c.paused_at is not null as "isPaused"
+    from chats c join channel_accounts a on a.id = c.account_id where c.id = ${chatId}::uuid for update of c`;
+  if (!chat) throw new Error('the chat of this conversation is not there');
+  return chat;
+}
+
+export interface ClaimedTurn {
+  turnId: string;
+  firstSequence: number;
+  upTo: number;
+  /** Present where an earlier call has decided already. */
+  decision?: TurnDecision;
+}
+
+/** The first turn after `after` that was claimed or decided and not taken further. */
+export async function unfinishedTurn(
+  scope: Scope,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<ClaimedTurn | undefined> {
+  const turn = await scope.tx.turn.findFirst({
+    where: { chatId, firstSequence: { gt: after }, state: { in: ['claimed', 'decided'] } },
+    orderBy: { firstSequence: 'asc' },
+  });
+  if (!turn) return undefined;
+  const { id: turnId, firstSequence, upTo } = turn;
+  const decision = readDecision(turn.decision);
+  return { turnId, firstSequence, upTo, ...(decision && { decision }) };
+}
+
+/** Makes the next waiting messages one turn; at most `limit` of them. Undefined: none waits. */
+export async function claimTurn(
+  scope: Scope,
+  { chatId, limit }: { chatId: string; limit: number },
+): Promise<ClaimedTurn | undefined> {
+  const rows = await scope.tx.inbox.findMany({
+    where: { chatId, turnId: null, state: 'accepted' },
+    orderBy: { sequence: 'asc' },
+    take: limit,
+    select: { id: true, sequence: true },
+  });
+  const [first] = rows;
+  const last = rows.at(-1);
+  if (!first || !last) return undefined;
+  const turnId = randomUUID();
+  await scope.tx.turn.create({
+    data: {
+      id: turnId,
+      tenantId: scope.tenantId,
+      chatId,
+      firstSequence: first.sequence,
+      upTo: last.sequence,
+      state: 'claimed',
+    },
+  });
+  await scope.tx.inbox.updateMany({ where: { id: { in: rows.map((row) => row.id) } }, data: { turnId } });
+  return { turnId, firstSequence: first.sequence, upTo: last.sequence };
+}
+
+/** Stores what was decided. A silent turn is closed at once: nobody will speak for it. */
+export async function storeDecision(
+  scope: Scope,
+  { decision, gate, because }: { decision: TurnDecision; gate: string; because: string },
+): Promise<void> {
+  const { route, turnId } = decision;
+  const isSilent = route.kind === 'silent';
+  await scope.tx.turn.update({
+    where: { id: turnId },
+    data: {
+      state: isSilent ? 'closed' : 'decided',
+      ...(isSilent && { outcome: 'silent', closedAt: new Date() }),
+      decisionId: decision.decisionId,
+      route: route.kind,
+      gate,
+      because,
+      roleId: decision.roleId,
+      effort: decision.effort,
+      actor: decision.actor,
+      configHash: decision.configHash,
+      decision: decision as unknown as Prisma.InputJsonObject,
+      decisionExpiresAt: new Date(decision.expiresAt),
+      decidedAt: new Date(),
+    },
+  });
+  if (isSilent) {
+    await scope.tx.inbox.updateMany({
+      where: { turnId, state: 'accepted' },
+      data: { state: 'ignored', reason: route.reason, settledAt: new Date() },
+    });
+  }
+}
+
+export interface TurnRow {
+  turnId: string;
+  chatId: string;
+  contactId: string;
+  firstSequence: number;
+  upTo: number;
+  state: string;
+  isTainted: boolean;
+  decision: TurnDecision;
+}
+
+/** A decided turn with all that its stages need to know of it. */
+export async function turnById(scope: Scope, turnId: string): Promise<TurnRow> {
+  const turn = await scope.tx.turn.findUniqueOrThrow({ where: { id: turnId } });
+  const chat = await scope.tx.chat.findUniqueOrThrow({
+    where: { id: turn.chatId },
+    select: { contactId: true },
+  });
+  const decision = readDecision(turn.decision);
+  if (!decision) throw new Error('this turn was never decided');
+  return {
+    turnId,
+    chatId: turn.chatId,
+    contactId: chat.contactId,
+    firstSequence: turn.firstSequence,
+    upTo: turn.upTo,
+    state: turn.state,
+    isTainted: turn.tainted,
+    decision,
+  };
+}
+
+/** Model input that holds untrusted content taints the turn (spec G9); a turn never becomes clean again. */
+export async function taintTurn(scope: Scope, turnId: string): Promise<void> {
+  await scope.tx.turn.update({ where: { id: turnId }, data: { tainted: true } });
+}
+
+export async function markRunning(scope: Scope, turnId: string): Promise<void> {
+  await scope.tx.turn.updateMany({ where: { id: turnId, state: 'decided' }, data: { state: 'running' } });
+}
+
+export interface TurnMessage {
+  messageId: string;
+  externalId: string;
+  sequence: number;
+  text: string;
+  contentHmac: Uint8Array;
+  quotedExternalId?: string;
+}
+
+/** The customer's messages of a turn, in their order. */
+export async function messagesOfTurn(scope: Scope, turnId: string): Promise<TurnMessage[]> {
+  const rows = await scope.tx.inbox.findMany({ where: { turnId }, orderBy: { sequence: 'asc' } });
+  return Promise.all(
+    rows.map(async (row) => ({
+      messageId: row.id,
+      externalId: row.externalId,
+      sequence: row.sequence,
+      text:
+        (await openOptional(scope, {
+          table: 'inbox',
+          column: 'content_cipher',
+          rowId: row.id,
+          keyId: row.keyId,
+          cipher: row.contentCipher,
+        })) ?? '',
+      contentHmac: row.contentHmac,
+      ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
+    })),
+  );
+}
+
+export function prepared(turn: ClaimedTurn & { decision: TurnDecision }): PreparedTurn {
+  return { turnId: turn.turnId, upTo: turn.upTo, decision: turn.decision };
+}
+
+/** The column holds what `storeDecision` wrote, in this project's own form. */
+function readDecision(stored: Prisma.JsonValue): TurnDecision | undefined {
+  return stored === null ? undefined : (stored as unknown as TurnDecision);
+}

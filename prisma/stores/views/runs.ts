@@ -1,0 +1,174 @@
+// Runs as owners and engineers see them: one line each, or the whole story of one.
+import type { Scope } from '../scope.js';
+import { jsonObjectOf, listApprovals, type ApprovalView } from './approvals.js';
+import { addressesOf, inOrder, readable } from './readable.js';
+import type { JsonObject } from '../../../workflows/domain/tool.js';
+
+export interface RunLine {
+  /** The turn's id is the run's id. */
+  runId: string;
+  state: string;
+  code: string | undefined;
+  /** Tools of its steps, in order; empty while nothing is planned. */
+  tools: string[];
+  chat: string | undefined;
+  startedAt: Date;
+  closedAt: Date | undefined;
+  /** A step may or may not have happened, and a person has to find out. */
+  isUnknown: boolean;
+}
+
+export interface StepView {
+  stepId: string;
+  ordinal: number;
+  tool: string;
+  effect: string | undefined;
+  state: string;
+  rule: string | undefined;
+  failedCheck: string | undefined;
+  code: string | undefined;
+  attempts: number;
+  arguments: JsonObject | undefined;
+  isTainted: boolean;
+  startedAt: Date | undefined;
+  finishedAt: Date | undefined;
+}
+
+export interface RunStory extends RunLine {
+  /** What the customer wrote in this turn, in order. */
+  messages: { sequence: number; text: string | undefined; at: Date }[];
+  because: string | undefined;
+  configHash: string;
+  steps: StepView[];
+  approvals: ApprovalView[];
+  /** What was or will be said to the customer. */
+  says: { kind: string; text: string | undefined; state: string; at: Date }[];
+  audit: { number: number; event: string; actor: string; facts: JsonObject; at: Date }[];
+}
+
+/** The newest first. `state: 'open'` lists those that aren't over. */
+export async function listRuns(
+  scope: Scope,
+  { limit, only }: { limit: number; only?: 'open' | 'unknown' | undefined },
+): Promise<RunLine[]> {
+  const rows = await scope.tx.toolRun.findMany({
+    where: {
+      ...(only === 'open' && { open: true }),
+      ...(only === 'unknown' && { steps: { some: { state: 'unknown' } } }),
+    },
+    orderBy: [{ startedAt: 'desc' }, { turnId: 'asc' }],
+    take: limit,
+    include: { steps: { orderBy: { ordinal: 'asc' }, select: { tool: true, state: true } } },
+  });
+  const addresses = await addressesOf(
+    scope,
+    rows.map((row) => row.chatId),
+  );
+  return rows.map((row) => lineOf(row, addresses));
+}
+
+interface LineRow {
+  turnId: string;
+  chatId: string;
+  state: string;
+  code: string | null;
+  startedAt: Date;
+  closedAt: Date | null;
+  steps: { tool: string; state: string }[];
+}
+
+function lineOf(row: LineRow, addresses: Map<string, string>): RunLine {
+  return {
+    runId: row.turnId,
+    state: row.state,
+    code: row.code ?? undefined,
+    tools: row.steps.map((step) => step.tool),
+    chat: addresses.get(row.chatId),
+    startedAt: row.startedAt,
+    closedAt: row.closedAt ?? undefined,
+    isUnknown: row.state === 'unknown' || row.steps.some((step) => step.state === 'unknown'),
+  };
+}
+
+/** Everything that is known of one run, or undefined. */
+export async function storyOfRun(
+  scope: Scope,
+  { runId, now }: { runId: string; now: Date },
+): Promise<RunStory | undefined> {
+  const row = await scope.tx.toolRun.findUnique({
+    where: { turnId: runId },
+    include: {
+      steps: { orderBy: { ordinal: 'asc' } },
+      turn: { select: { because: true, messages: { orderBy: { sequence: 'asc' } } } },
+    },
+  });
+  if (!row) return undefined;
+  const approvals = await listApprovals(scope, { filter: { turnId: runId }, limit: 20, now });
+  const says = await scope.tx.outbox.findMany({ where: { turnId: runId }, orderBy: { plannedAt: 'asc' } });
+  const subjects = [runId, ...row.steps.map((step) => step.id), ...approvals.map((one) => one.approvalId)];
+  const audit = await scope.tx.audit.findMany({
+    where: { subjectId: { in: subjects } },
+    orderBy: [{ happenedAt: 'asc' }, { number: 'asc' }],
+  });
+  return {
+    ...lineOf(row, await addressesOf(scope, [row.chatId])),
+    because: row.turn.because ?? undefined,
+    configHash: row.configHash,
+    messages: await inOrder(row.turn.messages, async (message) => ({
+      sequence: message.sequence,
+      at: message.receivedAt,
+      text: await contentOf(scope, 'inbox', message),
+    })),
+    steps: await inOrder(row.steps, async (step) => ({
+      stepId: step.id,
+      ordinal: step.ordinal,
+      tool: step.tool,
+      effect: step.effect ?? undefined,
+      state: step.state,
+      rule: step.rule ?? undefined,
+      failedCheck: step.failedCheck ?? undefined,
+      code: step.code ?? undefined,
+      attempts: step.attempts,
+      isTainted: step.tainted,
+      startedAt: step.startedAt ?? undefined,
+      finishedAt: step.finishedAt ?? undefined,
+      arguments: jsonObjectOf(
+        await readable(scope, {
+          table: 'steps',
+          column: 'arguments_cipher',
+          rowId: step.id,
+          keyId: step.keyId,
+          cipher: step.argumentsCipher,
+        }),
+      ),
+    })),
+    approvals,
+    says: await inOrder(says, async (say) => ({
+      kind: say.kind,
+      state: say.state,
+      at: say.settledAt ?? say.plannedAt,
+      text: await contentOf(scope, 'outbox', say),
+    })),
+    audit: audit.map(({ number, event, actor, facts, happenedAt }) => ({
+      number,
+      event,
+      actor,
+      facts: jsonObjectOf(JSON.stringify(facts)) ?? {},
+      at: happenedAt,
+    })),
+  };
+}
+
+function contentOf(
+  scope: Scope,
+  table: 'inbox' | 'outbox',
+  row: { id: string; keyId: string | null; contentCipher: Uint8Array | null },
+): Promise<string | undefined> {
+  return readable(scope, {
+    table,
+    column: 'content_cipher',
+    rowId: row.id,
+    keyId: row.keyId,
+    cipher: row.contentCipher,
+  });
+}

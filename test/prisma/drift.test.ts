@@ -1,0 +1,95 @@
+import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import { connected, freshDatabase } from '../support/postgres.js';
+
+/** `table.column type null? default?`: what both sides have to say alike. */
+type Column = string;
+
+const SQL_TYPES: Record<string, string> = {
+  'String @db.Uuid': 'uuid',
+  String: 'text',
+  'String[]': '_text',
+  Int: 'int4',
+  Boolean: 'bool',
+  'DateTime @db.Timestamptz': 'timestamptz',
+  Json: 'jsonb',
+  Bytes: 'bytea',
+};
+
+/** The generated client keeps no nullability, so the schema's text is read: one field to a line, attributes after the type. */
+function columnsOfSchema(schema: string): Column[] {
+  return [...schema.matchAll(/^model \w+ \{\n(.*?)^\}/gms)].flatMap(([, body = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? 'unnamed';
+    return body.split('\n').flatMap((line) => {
+      const [, field, type = '', isArray = '', isNullable = '', attributes = ''] =
+        /^ {2}(\w+) +(\w+)(\[\])?(\?)?(.*)$/.exec(line) ?? [];
+      const native = /@db\.\w+/.exec(attributes)?.[0];
+      const prismaType = `${type}${isArray}${native ? ` ${native}` : ''}`;
+      const isRelation =
+        /^[A-Z]/.test(type) && !['String', 'Int', 'Boolean', 'DateTime', 'Json', 'Bytes'].includes(type);
+      if (!field || isRelation) return [];
+      const name = /@map\("(\w+)"\)/.exec(attributes)?.[1] ?? field;
+      return [
+        column(
+          table,
+          name,
+          SQL_TYPES[prismaType] ?? prismaType,
+          isNullable === '?',
+          attributes.includes('@default'),
+        ),
+      ];
+    });
+  });
+}
+
+function column(table: string, name: string, type: string, isNullable: boolean, hasDefault: boolean): Column {
+  return `${table}.${name} ${type}${isNullable ? ' null' : ''}${hasDefault ? ' default' : ''}`;
+}
+
+async function columnsOfDatabase(url: string): Promise<Column[]> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<{
+      table_name: string;
+      column_name: string;
+      udt_name: string;
+      is_nullable: string;
+      column_default: string | null;
+    }>(
+      `select * from information_schema.columns where table_schema = 'public' and table_name <> '_prisma_migrations'`,
+    );
+    return rows.map((row) =>
+      column(
+        row.table_name,
+        row.column_name,
+        row.udt_name,
+        row.is_nullable === 'YES',
+        row.column_default !== null,
+      ),
+    );
+  });
+}
+
+describe('schema.prisma and the migrations', () => {
+  const schemaFile = new URL('../../prisma/schema.prisma', import.meta.url);
+
+  it('have the same tables and columns, with the same types, nullability and defaults', async () => {
+    const inSchema = columnsOfSchema(await readFile(schemaFile, 'utf8')).sort();
+    const inDatabase = (await columnsOfDatabase((await freshDatabase()).ownerUrl)).sort();
+    assert.ok(inSchema.length > 200, `only ${inSchema.length} columns were read`);
+    assert.deepEqual(inSchema, inDatabase);
+  });
+
+  it('would be seen to differ', async () => {
+    const { ownerUrl } = await freshDatabase();
+    await connected(ownerUrl, async (client) => {
+      await client.query('alter table switches add column note text');
+      await client.query('alter table contexts alter column tainted drop not null');
+    });
+    const inSchema = columnsOfSchema(await readFile(schemaFile, 'utf8'));
+    const inDatabase = await columnsOfDatabase(ownerUrl);
+    assert.deepEqual(inDatabase.filter((entry) => !inSchema.includes(entry)).sort(), [
+      'contexts.tainted bool null',
+      'switches.note text null',
+    ]);
+  });
+});

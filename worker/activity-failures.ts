@@ -1,0 +1,102 @@
+// Errors of Prisma, zod and HTTP carry values; a Temporal failure is stored and shown in plain. So every foreign error
+// becomes an `ApplicationFailure` of a documented type, and what it said is kept encrypted in `failures`.
+import { randomUUID } from 'node:crypto';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { type Logger, errorFacts } from '../config/logger.js';
+import type { InScope } from '../prisma/stores/scope.js';
+import { FAILURE_TYPES, type FailureType } from '../workflows/domain/failures.js';
+
+export function createFailureInterceptor(deps: {
+  inScope: InScope;
+  log: Logger;
+}): ActivityInterceptorsFactory {
+  return (context) => ({
+    inbound: {
+      async execute(input, next) {
+        try {
+          return await next(input);
+        } catch (error) {
+          if (error instanceof TemporalFailure) throw withoutCause(error);
+          const { activityType, workflowExecution, attempt } = context.info;
+          const place = { activity: activityType, workflowId: workflowExecution?.workflowId };
+          deps.log.warn('activity.failed', { ...place, attempt, ...errorFacts(error) });
+          const type = failureTypeOf(error);
+          await keep(deps, { error, type, tenantId: tenantOf(input.args), ...place });
+          throw ApplicationFailure.create({ type, message: `${activityType} failed (${codeOf(error)})` });
+        }
+      },
+    },
+  });
+}
+
+/** A cause would carry the foreign error's message into the history after all. */
+function withoutCause(failure: TemporalFailure): TemporalFailure {
+  if (!(failure instanceof ApplicationFailure) || failure.cause === undefined) return failure;
+  return ApplicationFailure.create({
+    message: failure.message,
+    ...(failure.type && { type: failure.type }),
+    nonRetryable: failure.nonRetryable ?? false,
+    ...(failure.nextRetryDelay ? { nextRetryDelay: failure.nextRetryDelay } : {}),
+  });
+}
+
+/** Prisma's classes and the driver's share no base; their names are what they have in common. */
+export function failureTypeOf(error: unknown): FailureType {
+  const name = error instanceof Error ? error.name : '';
+  return /^PrismaClient|^DriverAdapter|^DatabaseError/.test(name)
+    ? FAILURE_TYPES.database
+    : FAILURE_TYPES.internal;
+}
+
+/** The class and code of an error, never its message. */
+function codeOf(error: unknown): string {
+  const { errorName, errorCode } = errorFacts(error);
+  return errorCode === undefined ? errorName : `${errorName} ${errorCode}`;
+}
+
+function tenantOf([input]: unknown[]): string | undefined {
+  if (typeof input !== 'object' || input === null || !('tenantId' in input)) return undefined;
+  return typeof input.tenantId === 'string' ? input.tenantId : undefined;
+}
+
+/** Best effort: where Postgres is what failed, the class and code in the log have to do. */
+async function keep(
+  { inScope, log }: { inScope: InScope; log: Logger },
+  failure: {
+    error: unknown;
+    type: FailureType;
+    tenantId: string | undefined;
+    activity: string;
+    workflowId: string | undefined;
+  },
+): Promise<void> {
+  const { tenantId, error } = failure;
+  if (tenantId === undefined) return;
+  try {
+    await inScope(tenantId, async (scope) => {
+      const id = randomUUID();
+      const key = await scope.content.tenantKey(scope.tx, tenantId);
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      await scope.tx.failure.create({
+        data: {
+          id,
+          tenantId,
+          activity: failure.activity,
+          workflowId: failure.workflowId ?? null,
+          type: failure.type,
+          code: codeOf(error),
+          detailCipher: scope.content.sealText(key, {
+            table: 'failures',
+            column: 'detail_cipher',
+            rowId: id,
+            text,
+          }),
+          keyId: key.id,
+        },
+      });
+    });
+  } catch (keepingError) {
+    log.warn('failure.not_kept', errorFacts(keepingError));
+  }
+}

@@ -1,0 +1,44 @@
+// The Temporal worker's options, each with its reason.
+import { fileURLToPath } from 'node:url';
+import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Logger } from '../config/logger.js';
+import type { InScope } from '../prisma/stores/scope.js';
+import type { Activities } from '../workflows/activity-ports.js';
+import { TASK_QUEUE } from '../workflows/domain/ids.js';
+import { createFailureInterceptor } from './activity-failures.js';
+
+/** Each activity holds a connection at most; the pool is a little larger, so that none waits for another. */
+export const ACTIVITY_SLOTS = 16;
+export const POOL_SIZE = ACTIVITY_SLOTS + 4;
+
+/** The extension differs between the source tree and the build; the bundler reads either. */
+const WORKFLOWS = fileURLToPath(
+  new URL(`../workflows/index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
+);
+
+export function createWorker(options: {
+  connection: NativeConnection;
+  namespace: string;
+  activities: Activities;
+  inScope: InScope;
+  log: Logger;
+  /** Tests make it small, so that workflows are replayed from their histories. */
+  maxCachedWorkflows?: number;
+}): Promise<Worker> {
+  const { connection, namespace, activities, inScope, log } = options;
+  const settings: WorkerOptions = {
+    connection,
+    namespace,
+    taskQueue: TASK_QUEUE,
+    workflowsPath: WORKFLOWS,
+    activities: { ...activities },
+    interceptors: { activity: [createFailureInterceptor({ inScope, log })] },
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    // The default of 0 cuts activities off at once; a model call that is nearly done is worth three seconds.
+    shutdownGraceTime: '3s',
+    // Below the ten seconds that a person waits after Ctrl-C.
+    shutdownForceTime: '5s',
+    ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
+  };
+  return Worker.create(settings);
+}
