@@ -1,6 +1,6 @@
 // The gateway process: reads the environment, opens what the routes need, listens, and ends when it is told to. Exit 78:
 // the configuration has to be mended first, a restart can't help.
-import { gatewayEnvironment, EnvironmentError, type GatewayEnvironment } from '../config/environment.js';
+import { gatewayEnvironment, EnvironmentError } from '../config/environment.js';
 import { ConfigurationError, EXIT_CONFIGURATION, loadConfiguration } from '../config/load.js';
 import { createLogger, errorFacts, type Logger } from '../config/logger.js';
 import { retryUntil } from '../config/patience.js';
@@ -24,6 +24,9 @@ const SHUTDOWN_MS = 8_000;
 async function run(): Promise<void> {
   const environment = gatewayEnvironment(process.env);
   const logger = createLogger({ process: 'gateway', level: environment.logLevel });
+  const opened: Closer[] = [];
+  endWhenTold(logger, opened);
+
   const configuration = loadConfiguration({ directory: environment.configDirectory });
   const content = createContentCipher({
     keyring: createKeyring({ masterKeys: await readMasterKeys(environment.masterKeyFile) }),
@@ -31,6 +34,7 @@ async function run(): Promise<void> {
   const apiToken = await readApiToken(environment.apiTokenFile);
 
   const database = openDatabase({ url: environment.databaseUrl });
+  opened.push(() => database.close());
   const [first] = configuration.tenants.values();
   if (!first) throw new ConfigurationError([]);
   const desk: Desk = { configuration: first, tenantId: await findTenant(database, first.slug, logger) };
@@ -38,9 +42,11 @@ async function run(): Promise<void> {
   const temporal = await connectTemporal(environment.temporal, {
     onWait: ({ attempt }) => logger.warn('temporal.waiting', { attempt }),
   });
+  opened.push(() => temporal.close());
   const conversations = createConversations({ client: temporal.client, logger });
   const changes = createChanges({ databaseUrl: environment.databaseUrl, logger });
-  const sweep = createSweep({ database, conversations, logger });
+  opened.push(() => changes.close());
+
   const { uiUrl, namespace } = environment.temporal;
   const app = await createServer({
     database,
@@ -53,16 +59,12 @@ async function run(): Promise<void> {
     temporalUi: uiUrl === undefined ? undefined : { url: uiUrl, namespace },
     modelLabel: environment.modelLabel,
   });
-
+  opened.push(() => app.close());
   const url = await app.listen({ host: environment.host, port: environment.port });
+
+  const sweep = createSweep({ database, conversations, logger });
+  opened.push(() => sweep.stop());
   sweep.start();
-  endWhenTold(logger, async () => {
-    await sweep.stop();
-    await app.close();
-    await changes.close();
-    await temporal.close();
-    await database.close();
-  });
   const loginUrl = environment.issueLoginLink ? await loginUrlOf(database, desk, url) : undefined;
   logger.event('gateway.ready', { tenant: desk.configuration.slug });
   process.send?.({ type: 'ready', url, ...(loginUrl !== undefined && { loginUrl }) });
@@ -92,29 +94,26 @@ async function loginUrlOf(database: Database, desk: Desk, url: string): Promise<
   return `${url}/console/login/${link.token}`;
 }
 
-/** On SIGINT, SIGTERM, or when the parent process has gone. Once; a second signal ends at once. */
-function endWhenTold(logger: Logger, close: () => Promise<void>): void {
+type Closer = () => Promise<void>;
+
+/** On SIGINT, SIGTERM, or when the parent process has gone: closes what is open, the last first. Twice: ends at once. */
+function endWhenTold(logger: Logger, opened: Closer[]): void {
   let isEnding = false;
-  const end = (): void => {
+  const end = async (): Promise<void> => {
     if (isEnding) process.exit(1);
     isEnding = true;
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
-    close().then(
-      () => {
-        logger.event('gateway.ended');
-        if (process.connected) process.disconnect();
-      },
-      (error: unknown) => {
-        logger.error('gateway.end_failed', errorFacts(error));
-        process.exit(1);
-      },
-    );
+    for (const close of opened.toReversed()) {
+      await close().catch((error: unknown) => logger.error('gateway.close_failed', errorFacts(error)));
+    }
+    logger.event('gateway.ended');
+    process.exit(0);
   };
-  process.on('SIGINT', end);
-  process.on('SIGTERM', end);
-  // Without a parent there is no channel to lose.
+  process.on('SIGINT', () => void end());
+  process.on('SIGTERM', () => void end());
+  // Comes with the loss of the channel to the parent; a process without a parent has none to lose.
   process.once('disconnect', () => {
-    if (!isEnding) end();
+    if (!isEnding) void end();
   });
 }
 

@@ -37,7 +37,7 @@ export interface Child<Ready> {
   /** Settles with a phrase such as "ended with code 1" when the process is gone. */
   exited: Promise<string>;
   /** Asks it to end and ends it by force after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
+  stop: (graceMs: number) => Promise<void>;
 }
 
 export interface ChildPlan<Ready> {

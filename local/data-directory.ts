@@ -126,8 +126,8 @@ export function openSecrets(directory: DataDirectory): DatabasePasswords {
   const secret = (): string => randomBytes(24).toString('base64url');
   const passwords = { superuser: secret(), owner: secret(), app: secret(), read: secret() };
   createOnce(directory.secretsFile, `${JSON.stringify({ databasePasswords: passwords }, null, 2)}\n`);
-  createOnce(directory.masterKeyFile, `${randomBytes(32).toString('base64')}`);
-  createOnce(directory.apiTokenFile, `${randomBytes(32).toString('base64url')}`);
+  createOnce(directory.masterKeyFile, randomBytes(32).toString('base64'));
+  createOnce(directory.apiTokenFile, randomBytes(32).toString('base64url'));
   try {
     return secretsShape.parse(JSON.parse(readFileSync(directory.secretsFile, 'utf8'))).databasePasswords;
   } catch {

@@ -23,7 +23,7 @@ export interface Embedded {
   postgres: { superuserUrl: string; port: number; readonly pids: { host: number; postmaster: number } };
   temporal: { address: string; uiUrl: string; readonly pids: { leash: number; server: number } };
   /** Stops both at once, by force after `graceMs` (default 5 s), and releases the directory if it was taken here. */
-  stop(graceMs?: number): Promise<void>;
+  stop: (graceMs?: number) => Promise<void>;
 }
 
 export interface EmbeddedOptions {
@@ -34,14 +34,14 @@ export interface EmbeddedOptions {
   /** A Temporal CLI to use instead of the one that would be found. */
   temporalCli?: string | undefined;
   /** Lines for a person: a changed port, a stopped orphan, a fetch, a restart. */
-  log(line: string): void;
+  log: (line: string) => void;
   progress?: Progress;
   /** Absent: the directory is taken here and released by `stop`. */
   hold?: Hold;
   /** Called when a server is ready, with the milliseconds it took. */
-  onReady?(name: 'Postgres' | 'Temporal', tookMs: number): void;
+  onReady?: (name: 'Postgres' | 'Temporal', tookMs: number) => void;
   /** With it, a server that dies is started again; absent means it stays down. */
-  restart?: { onRestart(): void; onGiveUp(reason: string): void };
+  restart?: { onRestart: () => void; onGiveUp: (reason: string) => void };
 }
 
 const defaultGraceMs = 5_000;

@@ -13,13 +13,13 @@ import { bornAt, commandLine, endProcess, isRunning, namesDirectory } from './pr
 /** The right to use a data directory, until it is released. */
 export interface Hold {
   /** Writes down a process that was started for this directory. */
-  note(name: string, pid: number): void;
-  forget(name: string): void;
+  note: (name: string, pid: number) => void;
+  forget: (name: string) => void;
   /** What was written down and not forgotten. */
   noted(): { name: string; pid: number }[];
   /** Tells a start that is waiting that this holder is about to let go. */
-  stopping(): void;
-  release(): void;
+  stopping: () => void;
+  release: () => void;
 }
 
 const holderShape = z.object({
@@ -141,7 +141,7 @@ export async function holdDirectory(want: {
   };
   return {
     note: (name, pid) => change(() => (holder.children[name] = pid)),
-    forget: (name) => change(() => delete holder.children[name]),
+    forget: (name) => change(() => Reflect.deleteProperty(holder.children, name)),
     noted: () => Object.entries(holder.children).map(([name, pid]) => ({ name, pid })),
     stopping: () => change(() => (holder.stopping = true)),
     release: () => {

@@ -7,24 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Anything that runs until it is stopped or ends by itself. */
 export interface Running {
   exited: Promise<string>;
-  stop(graceMs: number): Promise<void>;
+  stop: (graceMs: number) => Promise<void>;
 }
 
 /** A part under watch. */
 export interface Kept<Part extends Running> {
   /** The one that runs now; the last one while another is being started. */
-  current(): Part;
-  stop(graceMs: number): Promise<void>;
+  current: () => Part;
+  stop: (graceMs: number) => Promise<void>;
 }
 
 export interface KeepPlan<Part extends Running> {
   name: string;
   first: Part;
   /** Starts it again; gets the part that ended, so that addresses can stay the same. */
-  again(ended: Part): Promise<Part>;
-  say(line: string): void;
-  onRestart(part: Part): void;
-  onGiveUp(reason: string): void;
+  again: (ended: Part) => Promise<Part>;
+  say: (line: string) => void;
+  onRestart: (part: Part) => void;
+  onGiveUp: (reason: string) => void;
 }
 
 const maxEnds = 5;

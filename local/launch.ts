@@ -28,14 +28,14 @@ export interface LaunchOptions {
   /** The environment that children inherit. */
   environment: NodeJS.ProcessEnv;
   /** Called when a part can't be kept running; the caller then stops everything. */
-  onGiveUp(reason: string): void;
+  onGiveUp: (reason: string) => void;
 }
 
 /** A start, under way or finished. */
 export interface Launch {
   ready: Promise<void>;
   /** Ends in order whatever has been started so far, at any moment; false when there was nothing. */
-  stop(): Promise<boolean>;
+  stop: () => Promise<boolean>;
 }
 
 const wantedPorts = { postgres: 54_320, temporal: 7_233, temporalUi: 8_233 };

@@ -8,12 +8,12 @@ import type { Progress } from './temporal/wheel.js';
 /** Everything the launcher may say. */
 export interface Screen {
   /** A step that is done, with the time it took. */
-  done(what: string, tookMs: number, detail?: string): void;
+  done: (what: string, tookMs: number, detail?: string) => void;
   /** A line worth knowing that is no step: a busy port, a stopped orphan, a restart. */
-  note(line: string): void;
-  plain(line: string): void;
-  failure(error: unknown, logs: string): void;
-  ready(facts: ReadyFacts): void;
+  note: (line: string) => void;
+  plain: (line: string) => void;
+  failure: (error: unknown, logs: string) => void;
+  ready: (facts: ReadyFacts) => void;
   progress: Progress;
 }
 

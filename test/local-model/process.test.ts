@@ -18,7 +18,7 @@ describe('the model program as a process', () => {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     children.push(child);
-    const [message]: unknown[] = await once(child, 'message');
+    const message = await next(child, 'message');
     const url = fieldOf(message, 'url');
     assert.ok(typeof url === 'string');
     return { child, url };
@@ -30,7 +30,7 @@ describe('the model program as a process', () => {
     const message = await clientFor(url).messages.create({ ...PLAIN, messages: dialogue('Hi') });
     assert.match(textOf(message), /how can I help/i);
     child.disconnect();
-    const [code]: unknown[] = await once(child, 'exit');
+    const code = await next(child, 'exit');
     assert.equal(code, 0);
   });
 
@@ -47,7 +47,7 @@ describe('the model program as a process', () => {
       Number(fieldOf(await (await fetch(`${url}/control/counts`)).json(), 'total'));
     while ((await counted()) === 0);
     child.kill('SIGTERM');
-    const [code]: unknown[] = await once(child, 'exit');
+    const code = await next(child, 'exit');
     assert.equal(code, 0);
     await waiting;
   });
@@ -57,7 +57,13 @@ describe('the model program as a process', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     children.push(child);
-    const [code]: unknown[] = await once(child, 'exit');
+    const code = await next(child, 'exit');
     assert.equal(code, 78);
   });
 });
+
+/** The first argument of a child's next event. */
+async function next(child: ChildProcess, event: string): Promise<unknown> {
+  const values: unknown[] = await once(child, event);
+  return values[0];
+}

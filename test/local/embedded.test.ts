@@ -59,7 +59,7 @@ describe('the embedded servers', () => {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     others.push(holder);
-    const [report] = await once(holder, 'message');
+    const report: unknown = (await once(holder, 'message'))[0];
     return { holder, report: reportShape.parse(report) };
   };
   const pidsOf = ({ postgres, temporal }: Embedded): number[] => [

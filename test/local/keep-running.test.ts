@@ -36,7 +36,7 @@ describe('a part that is kept running', () => {
       again: () => Promise.resolve(second),
       say: (line) => void said.push(line),
       onRestart: (part) => void restarts.push(part),
-      onGiveUp: assert.fail,
+      onGiveUp: (reason) => assert.fail(reason),
     });
     first.end('was ended by SIGKILL');
     await sleep(50);
@@ -57,7 +57,7 @@ describe('a part that is kept running', () => {
       again: () => sleep(100).then(() => second),
       say: () => undefined,
       onRestart: () => undefined,
-      onGiveUp: assert.fail,
+      onGiveUp: (reason) => assert.fail(reason),
     });
     first.end('ended with code 1');
     await sleep(50);
