@@ -1,21 +1,102 @@
-// What the compiler doesn't see: promises that nobody waits for, unions that aren't handled in full, and two of the
-// tree's own laws (docs/architecture.md). Rules are chosen once, here; a file has no comments that switch one off.
+// What the compiler doesn't see: promises that nobody waits for, unions that aren't handled in full, and two laws of this
+// tree: what `workflows/` may import, and who may read the environment. Rules are chosen here, once; comments in files
+// can't switch them off. Layout is Prettier's.
 
 import js from '@eslint/js';
-import { defineConfig, globalIgnores } from 'eslint/config';
+import { defineConfig } from 'eslint/config';
+import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
-const SOURCES = ['**/*.ts', '**/*.tsx'];
+const TYPED = ['**/*.ts', '**/*.tsx'];
+/** Programs of their own: they read the environment and hand it on as values. */
+const ENTRIES = ['**/main.ts', '**/*-main.ts', 'prisma/generate.js'];
+
+const environmentReaders = [
+  {
+    object: 'process',
+    property: 'env',
+    message: 'Only a main.ts reads the environment (config/environment.ts parses it); take what you need as an argument.',
+  },
+];
+
+const LAW = 'workflows/ imports nothing outside itself but @temporalio/workflow and types of @temporalio/common.';
+
+/** The law of `workflows/`, for files that are `depth` folders below it. */
+const lawOfWorkflows = (depth) => ({
+  patterns: [
+    { regex: '^(?!\\.{1,2}/)(?!@temporalio/(workflow|common)$)', message: LAW },
+    { regex: '^@temporalio/common$', allowTypeImports: true, message: LAW },
+    { regex: `^(\\./)?(\\.\\./){${depth + 1}}`, message: LAW },
+  ],
+});
 
 export default defineConfig(
-  globalIgnores(['dist/', '.aroko/', 'coverage/', 'prisma/generated/', 'test/histories/']),
-  { linterOptions: { reportUnusedDisableDirectives: 'error', noInlineConfig: true } },
+  { ignores: ['dist/', '.aroko/', 'coverage/', 'prisma/generated/', 'test/histories/'] },
+  { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {
-    files: SOURCES,
-    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
-    languageOptions: {
-      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    rules: {
+      eqeqeq: 'error',
+      'no-restricted-properties': ['error', ...environmentReaders],
+      'no-restricted-imports': ['error', { paths: [{ name: 'node:process', importNames: ['env'] }] }],
     },
   },
+  { files: ['**/*.js', '**/*.cjs'], languageOptions: { globals: globals.node } },
+  { files: ['gateway/web/assets/*.js'], languageOptions: { globals: globals.browser } },
+  {
+    files: TYPED,
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: false },
+      ],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // A key that no type declares may be written in brackets, which says so.
+      '@typescript-eslint/dot-notation': ['error', { allowIndexSignaturePropertyAccess: true }],
+      // `() => close()` is clear; what is refused is using the value of it.
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
+      // `[...text]` means code points, which is what we want from it.
+      '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
+      // Fastify's plugins and our ports are asynchronous by contract, also where one has nothing to wait for.
+      '@typescript-eslint/require-await': 'off',
+      // An index signature names its key; an object type that crosses to JSON has to be a `type`.
+      '@typescript-eslint/consistent-indexed-object-style': 'off',
+      '@typescript-eslint/consistent-type-definitions': 'off',
+    },
+  },
+  {
+    files: ['test/**'],
+    rules: {
+      'no-restricted-properties': 'off',
+      // Rows that come from plain SQL and answers that come over HTTP are `any`; an assertion is their check.
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  { files: ENTRIES, rules: { 'no-restricted-properties': 'off' } },
+  {
+    files: ['workflows/**'],
+    rules: {
+      'no-restricted-globals': ['error', 'process', 'fetch', 'require', 'WeakRef', 'FinalizationRegistry'],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ImportExpression', message: LAW },
+        {
+          selector: "Program > :matches(VariableDeclaration, ExportNamedDeclaration > VariableDeclaration)[kind='let']",
+          message: 'Executions share the module: state of a workflow lives inside its function.',
+        },
+      ],
+    },
+  },
+  { files: ['workflows/*.ts'], rules: { '@typescript-eslint/no-restricted-imports': ['error', lawOfWorkflows(0)] } },
+  { files: ['workflows/*/*.ts'], rules: { '@typescript-eslint/no-restricted-imports': ['error', lawOfWorkflows(1)] } },
 );

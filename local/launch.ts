@@ -24,6 +24,8 @@ export interface LaunchOptions {
   port: number;
   temporalCli?: string | undefined;
   modelMode: 'demo' | 'scenario';
+  /** Program to start as the worker, within the checkout; absent means the ordinary one. */
+  workerProgram?: string | undefined;
   screen: Screen;
   /** The environment that children inherit. */
   environment: NodeJS.ProcessEnv;
@@ -174,14 +176,15 @@ async function startPrograms(
   environment: NodeJS.ProcessEnv,
 ): Promise<GatewayProgram> {
   const withLink = { ...environment, AROKO_ISSUE_LOGIN_LINK: '1' };
+  const wantedWorker = { environment, script: begun.options.workerProgram };
   const [worker, gateway] = await Promise.all([
-    timed(begun, 'Worker', () => startWorker(context, environment)),
+    timed(begun, 'Worker', () => startWorker(context, wantedWorker)),
     timed(begun, 'Gateway', () => startGateway(context, withLink)),
   ]);
   begun.parts.worker = keep(begun, {
     name: 'worker',
     first: worker,
-    again: () => startWorker(context, environment),
+    again: () => startWorker(context, wantedWorker),
   });
   begun.parts.gateway = keep(begun, {
     name: 'gateway',

@@ -18,6 +18,7 @@ interface Options {
   yes?: true;
   temporal?: string;
   modelMode: 'demo' | 'scenario';
+  workerProgram?: string;
   color: boolean;
 }
 
@@ -48,6 +49,7 @@ function readOptions(): Options {
     .option('--yes', 'answer yes to what --reset asks')
     .option('--no-color', 'no colours')
     .addOption(new Option('--model-mode <mode>').choices(['demo', 'scenario']).default('demo').hideHelp())
+    .addOption(new Option('--worker-program <file>').hideHelp())
     .addHelpText(
       'after',
       '\nWith ANTHROPIC_API_KEY set, Claude answers; without it, a small demo model does.',
@@ -135,6 +137,7 @@ async function run(options: Options, screen: Screen): Promise<void> {
     port: options.port,
     temporalCli: options.temporal,
     modelMode: options.modelMode,
+    workerProgram: options.workerProgram,
     screen,
     environment: process.env,
     onGiveUp: (reason) => {

@@ -21,6 +21,8 @@ export interface ProgramContext {
 
 interface Program<Ready> {
   name: keyof typeof ready;
+  /** Within the checkout. */
+  script: string;
   args: string[];
   environment: NodeJS.ProcessEnv;
   ready: z.ZodType<Ready>;
@@ -32,12 +34,7 @@ async function startProgram<Ready>(context: ProgramContext, program: Program<Rea
   const child = await startChild({
     name,
     // The data directory is on the command line so that a later start knows what it finds.
-    args: [
-      ...typescript(`${name === 'model' ? 'local/model' : name}/main.ts`),
-      '--data-dir',
-      directory.root,
-      ...program.args,
-    ],
+    args: [...typescript(program.script), '--data-dir', directory.root, ...program.args],
     logFile: join(directory.logs, `${name}.log`),
     ready: program.ready,
     readyWithinMs,
@@ -64,19 +61,23 @@ export async function startModel(
 ): Promise<ModelProgram> {
   const { environment, mode, port } = want;
   const args = ['--port', String(port), '--mode', mode];
-  return startProgram(context, { name: 'model', args, environment, ready: ready.model });
+  const script = 'local/model/main.ts';
+  return startProgram(context, { name: 'model', script, args, environment, ready: ready.model });
 }
 
+/** `script` is another composition root of the same worker, for tests; absent means the ordinary one. */
 export async function startWorker(
   context: ProgramContext,
-  environment: NodeJS.ProcessEnv,
+  want: { environment: NodeJS.ProcessEnv; script?: string | undefined },
 ): Promise<WorkerProgram> {
-  return startProgram(context, { name: 'worker', args: [], environment, ready: ready.worker });
+  const { environment, script = 'worker/main.ts' } = want;
+  return startProgram(context, { name: 'worker', script, args: [], environment, ready: ready.worker });
 }
 
 export async function startGateway(
   context: ProgramContext,
   environment: NodeJS.ProcessEnv,
 ): Promise<GatewayProgram> {
-  return startProgram(context, { name: 'gateway', args: [], environment, ready: ready.gateway });
+  const script = 'gateway/main.ts';
+  return startProgram(context, { name: 'gateway', script, args: [], environment, ready: ready.gateway });
 }

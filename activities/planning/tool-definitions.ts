@@ -52,9 +52,12 @@ const NOT_STRICT = [
   'maxLength',
   'minimum',
   'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
   'multipleOf',
   'minItems',
   'maxItems',
+  'uniqueItems',
   'pattern',
 ];
 

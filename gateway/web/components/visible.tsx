@@ -24,6 +24,8 @@ export function piecesOf(text: string): Piece[] {
     const [character] = match;
     const codePoint = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
     pieces.push({ text: NAMES[character] ?? codePoint, codePoint });
+    // A line still ends where it ends, after its sign.
+    if (character === '\n') pieces.push({ text: '\n' });
     from = match.index + character.length;
   }
   if (from < text.length) pieces.push({ text: text.slice(from) });

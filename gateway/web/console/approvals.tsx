@@ -15,6 +15,7 @@ export interface ApprovalsProps {
   fresh: ApprovalView[];
   history: ApprovalView[];
   tools: TenantConfiguration['tools'];
+  owners: TenantConfiguration['owners'];
   csrfToken: string;
   clock: Clock;
 }
@@ -51,7 +52,7 @@ export function ApprovalsList(props: ApprovalsProps): JSX.Element {
           <h2 id="decided">Decided</h2>
           <ul class="decided">
             {props.history.map((approval) => (
-              <Decided approval={approval} clock={props.clock} />
+              <Decided approval={approval} owners={props.owners} clock={props.clock} />
             ))}
           </ul>
         </section>
@@ -60,9 +61,12 @@ export function ApprovalsList(props: ApprovalsProps): JSX.Element {
   );
 }
 
-type CardProps = Pick<ApprovalsProps, 'tools' | 'csrfToken' | 'clock'> & { approval: ApprovalView };
+type CardProps = Pick<ApprovalsProps, 'tools' | 'owners' | 'csrfToken' | 'clock'> & {
+  approval: ApprovalView;
+};
+type OutcomeProps = Pick<CardProps, 'approval' | 'owners' | 'clock'>;
 
-export function ApprovalCard({ approval, tools, csrfToken, clock }: CardProps): JSX.Element {
+export function ApprovalCard({ approval, tools, owners, csrfToken, clock }: CardProps): JSX.Element {
   const tool = tools.find((one) => one.name === approval.tool);
   const isOpen = approval.state === 'open' && approval.expiresAt > clock.now;
   return (
@@ -113,7 +117,7 @@ export function ApprovalCard({ approval, tools, csrfToken, clock }: CardProps): 
         <Buttons approval={approval} csrfToken={csrfToken} />
       ) : (
         <footer class="came-of-it">
-          <CameOfIt approval={approval} clock={clock} />
+          <CameOfIt approval={approval} owners={owners} clock={clock} />
         </footer>
       )}
     </article>
@@ -176,19 +180,19 @@ function Buttons({ approval, csrfToken }: { approval: ApprovalView; csrfToken: s
   );
 }
 
-function Decided({ approval, clock }: { approval: ApprovalView; clock: Clock }): JSX.Element {
+function Decided({ approval, owners, clock }: OutcomeProps): JSX.Element {
   return (
     <li>
       <a href={`/console/runs/${approval.turnId}`} class="decided-what">
         <strong safe>{titleOf(approval.tool)}</strong> <code safe>{approval.ref}</code>
       </a>
-      <CameOfIt approval={approval} clock={clock} />
+      <CameOfIt approval={approval} owners={owners} clock={clock} />
     </li>
   );
 }
 
 /** Who decided what, when and why, and what happened then. */
-function CameOfIt({ approval, clock }: { approval: ApprovalView; clock: Clock }): JSX.Element {
+function CameOfIt({ approval, owners, clock }: OutcomeProps): JSX.Element {
   const { decision } = approval;
   const [tone, word] = resultOf(approval);
   const state = approval.state === 'open' ? 'expired' : approval.state;
@@ -201,8 +205,11 @@ function CameOfIt({ approval, clock }: { approval: ApprovalView; clock: Clock })
       <p class="quiet">
         {decision && decision.decision !== 'expire' ? (
           <>
-            by <span safe>{decision.approver}</span> (<span safe>{decision.surface}</span>),{' '}
-            <Time at={decision.decidedAt} clock={clock} />
+            by{' '}
+            <span safe>
+              {owners.find((owner) => owner.id === decision.approver)?.name ?? decision.approver}
+            </span>{' '}
+            (<span safe>{decision.surface}</span>), <Time at={decision.decidedAt} clock={clock} />
           </>
         ) : (
           <>

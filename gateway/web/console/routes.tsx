@@ -111,6 +111,7 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
         fresh={(closed ?? []).filter(isFresh)}
         history={(closed ?? []).filter((one) => !isFresh(one))}
         tools={tools}
+        owners={owners}
         csrfToken={reply.generateCsrf()}
         clock={{ now, timeZone }}
       />
@@ -138,6 +139,7 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
     <RunPage
       run={run}
       tools={tools}
+      owners={owners}
       csrfToken={reply.generateCsrf()}
       clock={clock()}
       temporalUrl={linkOf(run.runId)}
@@ -201,7 +203,7 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
 
 function consoleActions(app: FastifyInstance, deps: RouteDeps): void {
   const { database, desk, inDesk, decisions } = deps;
-  const { tools, business } = desk.configuration;
+  const { tools, owners, business } = desk.configuration;
   const guarded = { preHandler: app.csrfProtection };
 
   app.post('/console/approvals/:id', guarded, async (request, reply) => {
@@ -225,7 +227,13 @@ function consoleActions(app: FastifyInstance, deps: RouteDeps): void {
     const clock = { now, timeZone: business.timeZone };
     const answer = (
       <>
-        <ApprovalCard approval={approval} tools={tools} csrfToken={reply.generateCsrf()} clock={clock} />
+        <ApprovalCard
+          approval={approval}
+          tools={tools}
+          owners={owners}
+          csrfToken={reply.generateCsrf()}
+          clock={clock}
+        />
         <Notice words={inWords(result, approval.ref)} isGood={result.outcome === 'decided'} outOfBand />
       </>
     );

@@ -13,12 +13,13 @@ import { ChatName } from './shell.js';
 interface RunProps {
   run: RunStory;
   tools: TenantConfiguration['tools'];
+  owners: TenantConfiguration['owners'];
   csrfToken: string;
   clock: Clock;
   temporalUrl: string | undefined;
 }
 
-export function RunPage({ run, tools, csrfToken, clock, temporalUrl }: RunProps): JSX.Element {
+export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: RunProps): JSX.Element {
   return (
     <div
       id="run"
@@ -78,7 +79,13 @@ export function RunPage({ run, tools, csrfToken, clock, temporalUrl }: RunProps)
       {run.approvals.length > 0 ? (
         <Chapter title="Approval">
           {run.approvals.map((approval) => (
-            <ApprovalCard approval={approval} tools={tools} csrfToken={csrfToken} clock={clock} />
+            <ApprovalCard
+              approval={approval}
+              tools={tools}
+              owners={owners}
+              csrfToken={csrfToken}
+              clock={clock}
+            />
           ))}
         </Chapter>
       ) : null}
