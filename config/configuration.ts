@@ -122,6 +122,8 @@ export interface Policy {
   surfaces: ApprovalSurface[];
   /** How long an approval waits, unless its rule says otherwise. */
   approvalMinutes: number;
+  /** How long the requester's own yes is waited for, unless the rule says otherwise. */
+  confirmMinutes: number;
 }
 
 export interface PolicyRule {
@@ -136,8 +138,8 @@ export interface PolicyRule {
     chatKinds?: ChatKind[] | undefined;
     tainted?: boolean | undefined;
   };
-  then: Exclude<Gate, 'confirm'>;
-  /** Only with `approve`. */
+  then: Gate;
+  /** Only with `approve` and `confirm`. */
   expiresAfterMinutes?: number | undefined;
 }
 

@@ -25,7 +25,10 @@ type ReplyKey =
   | 'slashRefused'
   | 'pausedByHuman'
   | 'currentDate'
-  | 'unknownOutcome';
+  | 'unknownOutcome'
+  | 'confirmRequest'
+  | 'notConfirmed'
+  | 'confirmExpired';
 
 /** Every sentence that code may ask for, with the values it gives. */
 export const SENTENCES = {
@@ -49,6 +52,11 @@ export const SENTENCES = {
   currentDate: { required: ['date', 'time'], optional: [] },
   /** An effect may have happened, and a person looks into it. Neither done nor failed may be said. */
   unknownOutcome: PLAIN,
+  /** Asks the requester for their own yes; `what` is rendered by the runtime from tool and arguments. */
+  confirmRequest: { required: ['what'], optional: [] },
+  /** The requester said no, or spoke of something else. */
+  notConfirmed: PLAIN,
+  confirmExpired: PLAIN,
 
   assistant_unavailable: PLAIN,
   could_not_start: PLAIN,
@@ -85,6 +93,10 @@ export const PHRASE_LISTS = [
   'transactionalSupport',
   /** Asks for the date or the time of day. Counts only when the message is nothing else, small talk apart (`isOnly`). */
   'currentDate',
+  /** A plain yes to a question of ours. Counts only when the message is nothing else. */
+  'yes',
+  /** A plain no. */
+  'no',
 ] as const;
 
 export type PhraseListKey = (typeof PHRASE_LISTS)[number];

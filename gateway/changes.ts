@@ -76,7 +76,7 @@ export function createChanges(deps: { databaseUrl: string; logger: Logger }): Ch
         void connect(false);
       }, RECONNECT_MS);
     };
-    const probe = setInterval(() => client.query('select 1').catch(lost), PROBE_MS);
+    const probe = setInterval(() => void client.query('select 1').catch(lost), PROBE_MS);
     client.on('error', lost);
     client.on('end', lost);
     client.on('notification', ({ payload }) => {

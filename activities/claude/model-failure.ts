@@ -39,8 +39,8 @@ function retryable(message: string, delayMs?: number): ApplicationFailure {
 }
 
 /** `retry-after` in seconds, or as a date; nothing where the provider names none. */
-function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const named = headers?.get('retry-after');
+function retryAfterMs(headers: unknown): number | undefined {
+  const named = headers instanceof Headers ? headers.get('retry-after') : undefined;
   if (!named) return undefined;
   const seconds = Number(named);
   const delay = Number.isNaN(seconds) ? Date.parse(named) - Date.now() : seconds * 1000;

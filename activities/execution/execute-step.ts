@@ -125,16 +125,23 @@ async function findRefusal(
   if (chat.isPaused && tool.effect !== 'read') return 'paused';
   if (hashOfCall(step.tool, step.arguments) !== step.argumentsHash) return 'changed';
   const { configuration } = tenant;
-  const { gate } = decideByPolicy(configuration.policy, {
+  const policy = decideByPolicy(configuration.policy, {
     tool,
     actor: turn.decision.actor,
     chatKind: chat.kind,
     isTainted: turn.isTainted,
   });
-  if (gate === 'deny') return 'changed';
-  if (gate === 'allow' && step.gate === 'allow') return undefined;
+  if (policy.gate === 'deny') return 'changed';
+  if (policy.gate === 'allow' && step.gate === 'allow') return undefined;
   const { argumentsHash, stepId } = step;
-  const hasYes = await consumeApproval(scope, { stepId, argumentsHash, configHash: configuration.hash });
+  // The stricter of what was asked for and what policy asks for now.
+  const gate = policy.gate === 'confirm' && step.gate === 'confirm' ? 'confirm' : 'approve';
+  const hasYes = await consumeApproval(scope, {
+    stepId,
+    gate,
+    argumentsHash,
+    configHash: configuration.hash,
+  });
   return hasYes ? undefined : 'not_approved';
 }
 

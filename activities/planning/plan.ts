@@ -1,6 +1,6 @@
 // Stage 2: the planner's proposal, read strictly and stored. Nothing here is an authority: validation comes next.
 import canonicalize from 'canonicalize';
-import { sha256 } from '../../prisma/stores/approvals.js';
+import { decideOwn, sha256 } from '../../prisma/stores/approvals.js';
 import { liveContexts } from '../../prisma/stores/contexts.js';
 import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
 import { findByOrigin, planMessage } from '../../prisma/stores/outbox.js';
@@ -136,6 +136,10 @@ async function store(
   if (question) {
     const by = proposal.kind === 'noTool' || proposal.kind === 'deny' ? 'dropped' : 'answered';
     await closeQuestion(scope, { questionId: question.questionId, by });
+    // Neither yes nor no: what was to be confirmed is off, and its run hears of it by the sweep.
+    if (question.kind === 'confirm') {
+      await decideOwn(scope, { askedByTurnId: question.turnId, decision: 'reject', by: 'superseded' });
+    }
   }
   switch (proposal.kind) {
     case 'noTool':

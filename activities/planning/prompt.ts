@@ -47,7 +47,11 @@ export function plannerPrompt(input: {
 
 function questionBlock(question: OpenQuestion): string {
   const { tool, missing, kind } = question;
-  const about = kind === 'repeat' ? 'whether the same is wanted once more' : `missing: ${missing.join(', ')}`;
+  const about = {
+    missing: `missing: ${missing.join(', ')}`,
+    repeat: 'whether the same is wanted once more',
+    confirm: 'whether this shall be done',
+  }[kind];
   return dataBlock(
     'question_we_asked',
     { ...(tool !== null && { tool }) },

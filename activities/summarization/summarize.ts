@@ -33,6 +33,8 @@ interface Ending {
   text: string;
   state: ClosedRunState;
   code?: ErrorCode;
+  /** Nobody waits for these words: they are kept and not sent. */
+  isUnsaid?: boolean;
 }
 
 interface Run {
@@ -100,6 +102,10 @@ async function refusalEnding(scope: Scope, tenant: Tenant, step: Step): Promise<
   const decision = await lastDecisionOfTurn(scope, step.turnId);
   const code: ErrorCode = 'TOOL_POLICY_DENIED';
   const ending = { kind: 'refusal', state: 'refused', code } as const;
+  if (decision?.gate === 'confirm') {
+    const key = decision.state === 'expired' ? 'confirmExpired' : 'notConfirmed';
+    return { ...ending, text: say(tenant, key), isUnsaid: decision.isSuperseded };
+  }
   if (decision?.state === 'expired') return { ...ending, text: say(tenant, 'approvalExpired') };
   if (decision?.state === 'rejected') {
     return { ...ending, text: say(tenant, 'notApproved', { reason: decision.reason }) };
@@ -183,6 +189,7 @@ async function conclude(
     kind: ending.kind,
     text: ending.text,
     isTainted,
+    ...(ending.isUnsaid && { state: 'discarded' }),
     answersMessageId: messages.at(-1)?.messageId,
   });
   return { outboxId, kind: ending.kind };

@@ -122,6 +122,8 @@ async function toRoute(turn: TurnContext, outcome: GateOutcome, gate: string): P
       return { kind: 'answer' };
     case 'silent':
       return { kind: 'silent', reason: gate };
+    case 'decided':
+      return { kind: 'decided', approvalId: outcome.approvalId, runId: outcome.runId };
     case 'tools': {
       const { candidates, contextIds, questionId, because } = outcome;
       return {

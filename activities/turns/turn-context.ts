@@ -31,4 +31,5 @@ export type GateOutcome = { because: string } & (
   | { kind: 'fixed'; text: string; as: 'answer' | 'refusal' }
   | { kind: 'handOff'; text: string }
   | { kind: 'silent' }
+  | { kind: 'decided'; approvalId: string; runId: string }
 );

@@ -131,7 +131,7 @@ export const CHECKS: readonly Check[] = [
     name: 'asynchronous_eligible',
     code: 'TOOL_POLICY_DENIED',
     find: ({ tool, policy }) =>
-      policy.gate === 'approve' && !tool.asyncEligible
+      (policy.gate === 'approve' || policy.gate === 'confirm') && !tool.asyncEligible
         ? problem('the tool may not run later than at once')
         : undefined,
   },

@@ -10,7 +10,7 @@ export interface PolicyQuestion {
 }
 
 export interface PolicyAnswer {
-  gate: Exclude<Gate, 'confirm'>;
+  gate: Gate;
   /** The name of the rule, or of the default. */
   rule: string;
   expiresAfterMinutes: number;
@@ -22,7 +22,9 @@ export function decideByPolicy(policy: Policy, question: PolicyQuestion): Policy
     return {
       gate: rule.then,
       rule: rule.name,
-      expiresAfterMinutes: rule.expiresAfterMinutes ?? policy.approvalMinutes,
+      expiresAfterMinutes:
+        rule.expiresAfterMinutes ??
+        (rule.then === 'confirm' ? policy.confirmMinutes : policy.approvalMinutes),
     };
   }
   const { effect } = question.tool;

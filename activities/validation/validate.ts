@@ -1,7 +1,6 @@
 // From a proposal to a verdict: the checks, then what is missing, then whether it is asked for already, then the gate.
 // One transaction; the approval it opens and the words it plans exist exactly if the verdict does.
 import { appendAudit } from '../../prisma/functions.js';
-import { isJsonObject } from '../../prisma/json.js';
 import { openApproval } from '../../prisma/stores/approvals.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
 import { openQuestion, questionById } from '../../prisma/stores/questions.js';
@@ -24,6 +23,7 @@ import { canonicalCall } from '../planning/plan.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
 import { checkCall, missingArguments, type FailedCheck } from './checks.js';
+import { renderCall, titleOf } from './render-call.js';
 import { decideByPolicy, type PolicyAnswer } from './policy.js';
 
 export function createValidationActivities(deps: ActivityDeps): Pick<ToolRunActivities, 'validate'> {
@@ -166,7 +166,7 @@ async function accept(validation: Validation, tool: ToolDefinition, policy: Poli
     rule: policy.rule,
     isTainted: turn.isTainted,
   });
-  const approval = policy.gate === 'approve' ? await askOwner(validation, policy) : undefined;
+  const approval = await askForYes(validation, tool, policy);
   await moveRun(scope, { turnId, chatId, to: approval ? 'waiting' : 'executing' });
   return {
     kind: 'accepted',
@@ -180,9 +180,17 @@ async function accept(validation: Validation, tool: ToolDefinition, policy: Poli
   };
 }
 
-async function askOwner(validation: Validation, policy: PolicyAnswer): Promise<OpenApproval> {
+async function askForYes(
+  validation: Validation,
+  tool: ToolDefinition,
+  policy: PolicyAnswer,
+): Promise<OpenApproval | undefined> {
+  const { gate } = policy;
+  if (gate !== 'approve' && gate !== 'confirm') return undefined;
   const { scope, tenant, turn, step } = validation;
+  const expiresAt = minutesFromNow(policy.expiresAfterMinutes);
   const approval = await openApproval(scope, {
+    gate,
     chatId: turn.chatId,
     turnId: turn.turnId,
     stepId: step.stepId,
@@ -190,11 +198,38 @@ async function askOwner(validation: Validation, policy: PolicyAnswer): Promise<O
     rule: policy.rule,
     argumentsHash: step.argumentsHash,
     configHash: tenant.configuration.hash,
-    expiresAt: minutesFromNow(policy.expiresAfterMinutes),
+    expiresAt,
   });
-  const text = say(tenant, 'waitingForOwner', { ref: approval.ref });
-  const { outboxId } = await tell(validation, { kind: 'acknowledgement', text });
-  return { ...approval, expiresAt: approval.expiresAt.getTime(), outboxId };
+  const { outboxId } =
+    gate === 'approve'
+      ? await tell(validation, {
+          kind: 'acknowledgement',
+          text: say(tenant, 'waitingForOwner', { ref: approval.ref }),
+        })
+      : await askRequester(validation, tool, expiresAt);
+  return { ...approval, gate, expiresAt: approval.expiresAt.getTime(), outboxId };
+}
+
+/** The requester's own yes (spec D2): the question shows what will be done, in the runtime's words and not a model's. */
+async function askRequester(
+  validation: Validation,
+  tool: ToolDefinition,
+  expiresAt: Date,
+): Promise<{ outboxId: string }> {
+  const { scope, tenant, turn, step } = validation;
+  await openQuestion(scope, {
+    chatId: turn.chatId,
+    contactId: turn.contactId,
+    turnId: turn.turnId,
+    kind: 'confirm',
+    tool: tool.name,
+    missing: [],
+    arguments: step.arguments,
+    isTainted: turn.isTainted,
+    expiresAt,
+  });
+  const what = renderCall(tool, step.arguments, tenant.configuration.business);
+  return tell(validation, { kind: 'question', text: say(tenant, 'confirmRequest', { what }) });
 }
 
 async function requestKeyOf({ scope, turn, step }: Validation): Promise<Uint8Array> {
@@ -215,13 +250,6 @@ function tell(
     answersMessageId,
     ...message,
   });
-}
-
-function titleOf({ inputSchema }: ToolDefinition, name: string): string {
-  const { properties } = inputSchema;
-  const schema = isJsonObject(properties ?? null) ? (properties as Record<string, unknown>)[name] : undefined;
-  const title = typeof schema === 'object' && schema !== null && 'title' in schema ? schema.title : undefined;
-  return typeof title === 'string' ? title : name.replaceAll('_', ' ');
 }
 
 function minutesFromNow(minutes: number): Date {

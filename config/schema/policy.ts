@@ -5,18 +5,6 @@ import { checkedBy, key, toolName } from './values.js';
 
 const approvalMinutes = z.int().min(1).max(10_080);
 
-/** `confirm` is a word of the policy that no workflow carries out yet: refused here, so that it can't be read as `allow`. */
-const then = z
-  .enum(GATES)
-  .check(
-    checkedBy((gate) =>
-      gate === 'confirm'
-        ? { wrong: '"confirm" is not available yet', right: '"approve", which asks an owner, or "deny"' }
-        : undefined,
-    ),
-  )
-  .pipe(z.enum(['allow', 'approve', 'deny']));
-
 const rule = z
   .strictObject({
     name: key,
@@ -30,12 +18,12 @@ const rule = z
         tainted: z.boolean().optional(),
       })
       .default({}),
-    then,
+    then: z.enum(GATES),
     expiresAfterMinutes: approvalMinutes.optional(),
   })
   .check(
     checkedBy((value) =>
-      value.expiresAfterMinutes !== undefined && value.then !== 'approve'
+      value.expiresAfterMinutes !== undefined && value.then !== 'approve' && value.then !== 'confirm'
         ? { wrong: `a rule that says "${value.then}" has nothing to expire`, right: 'no expiresAfterMinutes' }
         : undefined,
     ),
@@ -45,4 +33,5 @@ export const policy = z.strictObject({
   rules: z.array(rule).min(1).max(200),
   surfaces: z.array(z.enum(APPROVAL_SURFACES)),
   approvalMinutes,
+  confirmMinutes: approvalMinutes,
 });

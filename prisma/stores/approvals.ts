@@ -17,6 +17,7 @@ import { notify, openOptional, type Scope } from './scope.js';
 export async function openApproval(
   scope: Scope,
   request: {
+    gate: 'approve' | 'confirm';
     chatId: string;
     turnId: string;
     stepId: string;
@@ -32,7 +33,7 @@ export async function openApproval(
   const approvalId = randomUUID();
   const ref = await freshRef(scope);
   await scope.tx.approval.create({
-    data: { id: approvalId, tenantId: scope.tenantId, ref, gate: 'approve', ...request },
+    data: { id: approvalId, tenantId: scope.tenantId, ref, ...request },
   });
   await notify(scope, { chatId: request.chatId, what: 'approval' });
   await appendAudit(scope.tx, {
@@ -40,7 +41,13 @@ export async function openApproval(
     event: 'approval_requested',
     subjectId: approvalId,
     actor: 'assistant',
-    facts: { ref, tool: request.tool, rule: request.rule, argumentsHash: request.argumentsHash },
+    facts: {
+      ref,
+      gate: request.gate,
+      tool: request.tool,
+      rule: request.rule,
+      argumentsHash: request.argumentsHash,
+    },
   });
   return { approvalId, ref, expiresAt: request.expiresAt };
 }
@@ -63,7 +70,8 @@ export interface Decision {
   key: { ref: string } | { approvalId: string };
   decision: ApprovalDecision;
   reason?: string | undefined;
-  approver: { surface: ApprovalSurface; id: string };
+  /** `chat`: the requester's own chat, which decides what asks for their own yes and nothing else. */
+  approver: { surface: ApprovalSurface | 'chat'; id: string };
 }
 
 export interface DecisionOutcome {
@@ -80,7 +88,10 @@ export interface DecisionOutcome {
 export async function decide(tx: Tx, content: ContentCipher, request: Decision): Promise<DecisionOutcome> {
   const scope: Scope = { tx, tenantId: request.tenantId, content };
   const found = await tx.approval.findFirst({
-    where: 'ref' in request.key ? { ref: request.key.ref } : { id: request.key.approvalId },
+    where: {
+      ...('ref' in request.key ? { ref: request.key.ref } : { id: request.key.approvalId }),
+      gate: request.approver.surface === 'chat' ? 'confirm' : 'approve',
+    },
     // A REF may come back into use after years: the newest is meant.
     orderBy: { askedAt: 'desc' },
   });
@@ -164,13 +175,42 @@ export async function settle(scope: Scope, approvalId: string): Promise<Approval
   return row.state === 'used' ? 'approved' : (row.state as ApprovalSettlement);
 }
 
+/** Who decided when the customer went on to something else: nobody said no, and nobody needs to hear of it. */
+const SUPERSEDED = 'superseded';
+
+/** The requester's own answer to a confirmation of an earlier turn: decided here, the run is woken by the caller. */
+export async function decideOwn(
+  scope: Scope,
+  answer: { askedByTurnId: string; decision: ApprovalDecision; by: { contactId: string } | 'superseded' },
+): Promise<DecisionOutcome> {
+  const asked = await scope.tx.approval.findFirst({
+    where: { turnId: answer.askedByTurnId, gate: 'confirm' },
+    select: { id: true },
+  });
+  if (!asked) return { outcome: 'unknown' };
+  return decide(scope.tx, scope.content, {
+    tenantId: scope.tenantId,
+    key: { approvalId: asked.id },
+    decision: answer.decision,
+    approver: { surface: 'chat', id: answer.by === 'superseded' ? SUPERSEDED : answer.by.contactId },
+  });
+}
+
 /** Takes the yes of a step, once. False: there is none, or it is for something else, or it was taken. */
 export async function consumeApproval(
   scope: Scope,
-  { stepId, argumentsHash, configHash }: { stepId: string; argumentsHash: string; configHash: string },
+  yes: { stepId: string; gate: 'approve' | 'confirm'; argumentsHash: string; configHash: string },
 ): Promise<boolean> {
+  const { stepId, argumentsHash, configHash } = yes;
   const { count } = await scope.tx.approval.updateMany({
-    where: { stepId, state: 'approved', argumentsHash, configHash },
+    // An owner's yes covers what needs only the requester's; never the other way round.
+    where: {
+      stepId,
+      state: 'approved',
+      argumentsHash,
+      configHash,
+      gate: { in: yes.gate === 'approve' ? ['approve'] : ['approve', 'confirm'] },
+    },
     data: { state: 'used', usedAt: new Date() },
   });
   return count === 1;
@@ -180,7 +220,9 @@ export async function consumeApproval(
 export async function lastDecisionOfTurn(
   scope: Scope,
   turnId: string,
-): Promise<{ state: ApprovalState; reason?: string } | undefined> {
+): Promise<
+  { state: ApprovalState; gate: 'approve' | 'confirm'; isSuperseded: boolean; reason?: string } | undefined
+> {
   const approval = await scope.tx.approval.findFirst({ where: { turnId }, orderBy: { askedAt: 'desc' } });
   if (!approval) return undefined;
   const decision = await scope.tx.approvalDecision.findFirst({
@@ -196,7 +238,9 @@ export async function lastDecisionOfTurn(
       keyId: decision.keyId,
       cipher: decision.reasonCipher,
     }));
-  return { state: approval.state as ApprovalState, ...(reason && { reason }) };
+  const gate = approval.gate === 'confirm' ? 'confirm' : 'approve';
+  const isSuperseded = decision?.approver === SUPERSEDED;
+  return { state: approval.state as ApprovalState, gate, isSuperseded, ...(reason && { reason }) };
 }
 
 /** SHA-256, hex, of a canonical text: what an approval is bound to. */

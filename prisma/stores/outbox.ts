@@ -15,6 +15,8 @@ export interface PlannedMessage {
   kind: OutboxKind;
   text: string;
   isTainted?: boolean;
+  /** `discarded`: kept for the record and never sent. Absent: to be sent. */
+  state?: 'planned' | 'discarded';
   /** The customer's message that this one answers. */
   answersMessageId?: string | undefined;
 }
@@ -43,6 +45,8 @@ export async function planMessage(scope: Scope, message: PlannedMessage): Promis
       }),
       keyId: key.id,
       contentHmac: scope.content.hmacContent(message.text),
+      state: message.state ?? 'planned',
+      settledAt: message.state === 'discarded' ? new Date() : null,
       tainted: message.isTainted ?? false,
       answersMessageId: message.answersMessageId ?? null,
     },

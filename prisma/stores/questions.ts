@@ -4,10 +4,12 @@ import type { JsonObject } from '../../workflows/domain/tool.js';
 import { parseJsonObject } from '../json.js';
 import { openOptional, type Scope } from './scope.js';
 
-export type QuestionKind = 'missing' | 'repeat';
+export type QuestionKind = 'missing' | 'repeat' | 'confirm';
 
 export interface OpenQuestion {
   questionId: string;
+  /** The turn that asked. */
+  turnId: string;
   kind: QuestionKind;
   tool: string | null;
   missing: string[];
@@ -96,7 +98,8 @@ async function readQuestion(scope: Scope, row: QuestionRow): Promise<OpenQuestio
   });
   return {
     questionId: row.id,
-    kind: row.kind === 'repeat' ? 'repeat' : 'missing',
+    turnId: row.turnId,
+    kind: row.kind === 'repeat' || row.kind === 'confirm' ? row.kind : 'missing',
     tool: row.tool,
     missing: row.missing,
     arguments: text === undefined ? {} : parseJsonObject(text),

@@ -1,6 +1,7 @@
 // Turns: which messages are answered together, and what was decided about them.
 import { randomUUID } from 'node:crypto';
 import type { Prisma } from '../generated/client.js';
+import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
 import { type Scope, openOptional } from './scope.js';
 
@@ -75,18 +76,18 @@ export async function claimTurn(
   return { turnId, firstSequence: first.sequence, upTo: last.sequence };
 }
 
-/** Stores what was decided. A silent turn is closed at once: nobody will speak for it. */
+/** Stores what was decided. A turn that nobody will speak for is closed at once. */
 export async function storeDecision(
   scope: Scope,
   { decision, gate, because }: { decision: TurnDecision; gate: string; because: string },
 ): Promise<void> {
   const { route, turnId } = decision;
-  const isSilent = route.kind === 'silent';
+  const ending = endingOf(route);
   await scope.tx.turn.update({
     where: { id: turnId },
     data: {
-      state: isSilent ? 'closed' : 'decided',
-      ...(isSilent && { outcome: 'silent', closedAt: new Date() }),
+      state: ending ? 'closed' : 'decided',
+      ...(ending && { outcome: ending.outcome, closedAt: new Date() }),
       decisionId: decision.decisionId,
       route: route.kind,
       gate,
@@ -100,11 +101,28 @@ export async function storeDecision(
       decidedAt: new Date(),
     },
   });
-  if (isSilent) {
+  if (ending) {
     await scope.tx.inbox.updateMany({
       where: { turnId, state: 'accepted' },
-      data: { state: 'ignored', reason: route.reason, settledAt: new Date() },
+      data: { state: ending.state, reason: ending.reason, settledAt: new Date() },
     });
+  }
+}
+
+/** Routes that need no words of their own close their turn at once. */
+function endingOf(
+  route: TurnDecision['route'],
+): { outcome: string; state: MessageState; reason: string } | undefined {
+  switch (route.kind) {
+    case 'silent':
+      return { outcome: 'silent', state: 'ignored', reason: route.reason };
+    case 'decided':
+      return { outcome: 'decided', state: 'merged', reason: 'answers our question; the run goes on' };
+    case 'answer':
+    case 'tools':
+    case 'fixed':
+    case 'handOff':
+      return undefined;
   }
 }
 

@@ -234,14 +234,6 @@ describe('the configuration', () => {
         right: /text/,
       },
       {
-        name: 'the gate that nothing carries out yet',
-        file: 'defaults/policy.yaml',
-        edit: ['then: approve', 'then: confirm'],
-        path: 'policy.rules.1.then',
-        wrong: /not available yet/,
-        right: /"approve"/,
-      },
-      {
         name: 'an effect that does not exist',
         file: tools,
         edit: ['effect: reversible', 'effect: reversable'],

@@ -14,6 +14,7 @@ const SQL_TYPES: Record<string, string> = {
   'DateTime @db.Timestamptz': 'timestamptz',
   Json: 'jsonb',
   Bytes: 'bytea',
+  'Unsupported("tsvector")': 'tsvector',
 };
 
 /** The generated client keeps no nullability, so the schema's text is read: one field to a line, attributes after the type. */
@@ -22,11 +23,11 @@ function columnsOfSchema(schema: string): Column[] {
     const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? 'unnamed';
     return body.split('\n').flatMap((line) => {
       const [, field, type = '', isArray = '', isNullable = '', attributes = ''] =
-        /^ {2}(\w+) +(\w+)(\[\])?(\?)?(.*)$/.exec(line) ?? [];
+        /^ {2}(\w+) +(Unsupported\("\w+"\)|\w+)(\[\])?(\?)?(.*)$/.exec(line) ?? [];
       const native = /@db\.\w+/.exec(attributes)?.[0];
       const prismaType = `${type}${isArray}${native ? ` ${native}` : ''}`;
       const isRelation =
-        /^[A-Z]/.test(type) && !['String', 'Int', 'Boolean', 'DateTime', 'Json', 'Bytes'].includes(type);
+        /^[A-Z]\w*$/.test(type) && !['String', 'Int', 'Boolean', 'DateTime', 'Json', 'Bytes'].includes(type);
       if (!field || isRelation) return [];
       const name = /@map\("(\w+)"\)/.exec(attributes)?.[1] ?? field;
       return [

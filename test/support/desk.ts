@@ -68,7 +68,13 @@ export interface Desk {
   /** Sends, waits, and answers what the customer was told since. */
   ask(chat: string, text: string, options?: { quotedId?: string }): Promise<string[]>;
   replies(chat: string): Promise<Reply[]>;
-  openApproval(withinMs?: number): Promise<{ ref: string; approvalId: string; stepId: string; turnId: string }>;
+  /** Waits until the customer has been told at least `count` things, and answers all of them. */
+  repliesWithin(chat: string, count: number, withinMs?: number): Promise<Reply[]>;
+  /** The same, and answers the newest. */
+  nextReply(chat: string, count: number): Promise<Reply>;
+  openApproval(
+    withinMs?: number,
+  ): Promise<{ ref: string; approvalId: string; stepId: string; turnId: string }>;
   decide(ref: string, decision: 'approve' | 'reject', reason?: string): Promise<string>;
   historyOfRun(turnId: string): Promise<History>;
   stop(): Promise<void>;
@@ -142,7 +148,8 @@ export async function startDesk(
 
   const control = async (path: string, init?: RequestInit): Promise<unknown> => {
     const response = await fetch(`${modelUrl}/control/${path}`, init);
-    if (!response.ok) throw new Error(`the model program answers ${response.status}: ${await response.text()}`);
+    if (!response.ok)
+      throw new Error(`the model program answers ${response.status}: ${await response.text()}`);
     const text = await response.text();
     return text === '' ? undefined : JSON.parse(text);
   };
@@ -212,7 +219,10 @@ export async function startDesk(
           where: { chatId: own.id, state: 'sent' },
           orderBy: { sequence: 'asc' },
         });
-        const asked = await scope.tx.inbox.findMany({ where: { chatId: own.id }, select: { id: true, externalId: true } });
+        const asked = await scope.tx.inbox.findMany({
+          where: { chatId: own.id },
+          select: { id: true, externalId: true },
+        });
         const externalIds = new Map(asked.map((row) => [row.id, row.externalId]));
         return Promise.all(
           rows.map(async (row) => ({
@@ -232,13 +242,30 @@ export async function startDesk(
         );
       });
     },
+    async repliesWithin(chat, count, withinMs = 15_000) {
+      return until(
+        async () => {
+          const replies = await desk.replies(chat);
+          return replies.length >= count ? replies : undefined;
+        },
+        withinMs,
+        `${count} replies`,
+      );
+    },
+    async nextReply(chat, count) {
+      const last = (await desk.repliesWithin(chat, count)).at(-1);
+      if (!last) throw new Error('there is no reply');
+      return last;
+    },
     async openApproval(withinMs = 15_000) {
       return until(
         async () => {
           const row = await database.inTenant(tenantId, (tx) =>
             tx.approval.findFirst({ where: { state: 'open' }, orderBy: { askedAt: 'desc' } }),
           );
-          return row ? { ref: row.ref, approvalId: row.id, stepId: row.stepId, turnId: row.turnId } : undefined;
+          return row
+            ? { ref: row.ref, approvalId: row.id, stepId: row.stepId, turnId: row.turnId }
+            : undefined;
         },
         withinMs,
         'an approval to be asked for',
@@ -271,7 +298,11 @@ export async function startDesk(
 }
 
 /** Looks every 30 ms until there is something, or the time is over. */
-export async function until<T>(look: () => Promise<T | undefined>, withinMs: number, what: string): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined>,
+  withinMs: number,
+  what: string,
+): Promise<T> {
   const end = Date.now() + withinMs;
   for (;;) {
     const found = await look();

@@ -4,6 +4,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  getExternalWorkflowHandle,
   log,
   ParentClosePolicy,
   proxyActivities,
@@ -19,7 +20,7 @@ import { databaseWork, modelWork } from '../activity-options.js';
 import type { Activities } from '../activity-ports.js';
 import { toolRunWorkflowId } from '../domain/ids.js';
 import type { PreparedTurn } from '../domain/turn.js';
-import { TOOL_RUN_WORKFLOW, type ToolRunInput } from '../tool-run/contract.js';
+import { decideApproval, TOOL_RUN_WORKFLOW, type ToolRunInput } from '../tool-run/contract.js';
 import { type ConversationInput, inboxChanged, say, type Say } from './contract.js';
 import {
   type ConversationState,
@@ -105,6 +106,9 @@ async function followRoute(
       return;
     case 'silent':
       return;
+    case 'decided':
+      await wakeRun(route);
+      return;
     case 'tools':
       await startRun(input, state, turn, route.candidates);
       return;
@@ -119,6 +123,18 @@ async function answerOrApologize(turn: { tenantId: string; turnId: string }): Pr
     if (!(error instanceof ActivityFailure)) throw error;
     log.warn('turn_failed', { turnId: turn.turnId });
     return apologize({ ...turn, reason: 'assistant_unavailable' });
+  }
+}
+
+/** The row has decided; a run that is gone meanwhile has settled it by itself. */
+async function wakeRun({ runId, approvalId }: { runId: string; approvalId: string }): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(toolRunWorkflowId({ turnId: runId })).signal(decideApproval, {
+      approvalId,
+    });
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    log.warn('run_gone', { turnId: runId });
   }
 }
 

@@ -15,11 +15,13 @@ export type PlanOutcome =
   | { kind: 'steps'; proposed: ProposedStep[] };
 
 export interface OpenApproval {
+  /** `approve`: an owner decides. `confirm`: whoever asked for it, in the same chat. */
+  gate: 'approve' | 'confirm';
   approvalId: string;
   ref: string;
   /** Epoch milliseconds. */
   expiresAt: number;
-  /** The acknowledgement to the customer: the owner has been asked. */
+  /** What the customer hears: that the owner has been asked, or the question to themselves. */
   outboxId: string;
 }
 
@@ -33,7 +35,7 @@ export type Verdict =
       rule: string;
       requestKey: string;
       tainted: boolean;
-      /** Present where the rule asks for an owner's yes. */
+      /** Present where the rule asks for somebody's yes. */
       approval?: OpenApproval;
     }
   | { kind: 'rejected'; stepId: string; check: string; code: ErrorCode; outboxId: string }

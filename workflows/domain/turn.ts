@@ -30,6 +30,8 @@ export type TurnRoute =
   | { kind: 'tools'; candidates: string[]; because: string; contextIds: string[]; questionId?: string }
   | { kind: 'fixed'; outboxId: string; gate: string }
   | { kind: 'silent'; reason: string }
+  /** The customer's own yes or no to a run of theirs; stored already, the run has to be woken. */
+  | { kind: 'decided'; approvalId: string; runId: string }
   | { kind: 'handOff'; reason: string; outboxId: string };
 
 /** What `prepareTurn` gives the conversation: one turn, the same one when asked again. */

@@ -92,7 +92,8 @@ async function carryOutStep(
   bells: ApprovalBells,
 ): Promise<StepOutcome | undefined> {
   if (approval) {
-    await tell(run, { outboxId: approval.outboxId, kind: 'acknowledgement' });
+    const kind = approval.gate === 'confirm' ? 'question' : 'acknowledgement';
+    await tell(run, { outboxId: approval.outboxId, kind, final: false });
     const settlement = await waitForDecision(run, approval, bells);
     if (settlement !== 'approved') return undefined;
   }
@@ -111,7 +112,7 @@ async function waitForDecision(
   bells: ApprovalBells,
 ): Promise<ApprovalSettlement> {
   setCurrentDetails(
-    `waiting for the owner, REF ${approval.ref}, until ${new Date(approval.expiresAt).toISOString()}`,
+    `waiting for ${approval.gate === 'confirm' ? 'the customer' : 'the owner'}, REF ${approval.ref}, until ${new Date(approval.expiresAt).toISOString()}`,
   );
   for (;;) {
     await condition(
@@ -140,14 +141,17 @@ async function conclude(run: ToolRunInput): Promise<void> {
   await tell(run, { outboxId, kind });
 }
 
-async function tell(run: ToolRunInput, what: { outboxId: string; kind: SayKind }): Promise<void> {
+async function tell(
+  run: ToolRunInput,
+  what: { outboxId: string; kind: SayKind; final?: boolean },
+): Promise<void> {
   const conversation = getExternalWorkflowHandle(conversationWorkflowId(run));
   try {
     await conversation.signal(say, {
       turnId: run.turnId,
       outboxId: what.outboxId,
       kind: what.kind,
-      final: what.kind !== 'acknowledgement',
+      final: what.final ?? true,
     });
   } catch (error) {
     // Nobody listens: an engineer ended the conversation. The words lie in the outbox, and the gateway's sweep starts a

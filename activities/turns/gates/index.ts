@@ -1,5 +1,6 @@
 // The turn gates in their order (spec A1). Each decides or passes on; the last one always decides.
 import type { TurnGate } from '../turn-context.js';
+import { confirmation } from './confirmation.js';
 import { currentDate } from './current-date.js';
 import { detection } from './detection.js';
 import { followUp } from './follow-up.js';
@@ -16,6 +17,7 @@ export const TURN_GATES: readonly TurnGate[] = [
   currentDate,
   privateAccount,
   transactionalSupport,
+  confirmation,
   modelCap,
   openQuestion,
   followUp,

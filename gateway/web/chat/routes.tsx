@@ -83,7 +83,7 @@ export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
             sequence: message.sequence,
             own: message.from === 'customer',
             day: dayInWords(message.at, clock()),
-            html: String(<Bubble message={message} clock={clock()} />),
+            html: inOnePiece(<Bubble message={message} clock={clock()} />),
           };
           stream.send({ event: 'message', id: cursor, data: JSON.stringify(data) });
         },
@@ -98,6 +98,12 @@ export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     );
     stream.onEnd(stop);
   });
+}
+
+/** Components that wait for nothing are text already. */
+function inOnePiece(element: JSX.Element): string {
+  if (typeof element !== 'string') throw new Error('a bubble waits for something');
+  return element;
 }
 
 /** The chat that the cookie names, if the signature is ours. */

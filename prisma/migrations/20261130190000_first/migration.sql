@@ -94,7 +94,7 @@ create table turns (
   state text not null check (state in ('claimed', 'decided', 'running', 'closed')),
   outcome text,
   decision_id uuid unique,
-  route text check (route in ('answer', 'tools', 'fixed', 'silent', 'handOff')),
+  route text check (route in ('answer', 'tools', 'fixed', 'silent', 'decided', 'handOff')),
   gate text,
   because text,
   role_id text,

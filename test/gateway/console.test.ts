@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import type { LightMyRequestResponse } from 'fastify';
+import { logOut, findSession } from '../../prisma/stores/sessions.js';
+import { piecesOf } from '../../gateway/web/components/visible.js';
+import { relativeTime } from '../../gateway/web/assets/relative-time.js';
+import { askForApproval, startGateway, type TestGateway } from './gateway.js';
+
+const HTML = { accept: 'text/html' };
+
+describe('the owner console', function () {
+  this.timeout(30_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(async () => gateway.stop());
+
+  const cookiesOf = (response: LightMyRequestResponse): Record<string, string> =>
+    Object.fromEntries(response.cookies.map(({ name, value }) => [name, value]));
+  const tokenIn = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+  async function logIn(): Promise<{ cookies: Record<string, string>; csrf: string }> {
+    const url = await gateway.loginLink();
+    const page = await gateway.app.inject({ url, headers: HTML });
+    const cookies = cookiesOf(page);
+    const payload = new URLSearchParams({ _csrf: tokenIn(page.body) }).toString();
+    const headers = { ...HTML, 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await gateway.app.inject({ method: 'POST', url, cookies, headers, payload });
+    assert.equal(answer.statusCode, 303);
+    return { cookies: { ...cookies, ...cookiesOf(answer) }, csrf: tokenIn(page.body) };
+  }
+
+  function decide(who: { cookies: Record<string, string>; csrf: string }, approvalId: string, form: object) {
+    return gateway.app.inject({
+      method: 'POST',
+      url: `/console/approvals/${approvalId}`,
+      cookies: who.cookies,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'hx-request': 'true',
+        'x-csrf-token': who.csrf,
+      },
+      payload: new URLSearchParams(Object.entries(form)).toString(),
+    });
+  }
+
+  it('shows nothing to strangers', async () => {
+    for (const url of ['/console', '/console/approvals', '/console/runs', '/console/messages']) {
+      const page = await gateway.app.inject({ url, headers: HTML });
+      assert.equal(page.statusCode, 303);
+      assert.equal(page.headers.location, '/console/login');
+      const part = await gateway.app.inject({
+        url: '/console/approvals/list',
+        headers: { 'hx-request': 'true' },
+      });
+      assert.equal(part.statusCode, 401);
+    }
+  });
+
+  it('logs in once per link, and looking at a link does not use it up', async () => {
+    const url = await gateway.loginLink();
+    const looks = await Promise.all([1, 2, 3].map(() => gateway.app.inject({ url, headers: HTML })));
+    assert.deepEqual(
+      looks.map((look) => look.statusCode),
+      [200, 200, 200],
+    );
+    const [page] = looks;
+    assert.ok(page);
+    const request = {
+      method: 'POST',
+      url,
+      cookies: cookiesOf(page),
+      headers: { ...HTML, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ _csrf: tokenIn(page.body) }).toString(),
+    } as const;
+    const both = await Promise.all([gateway.app.inject(request), gateway.app.inject(request)]);
+    assert.deepEqual(both.map((one) => one.statusCode).toSorted(), [303, 410]);
+    const session = both.flatMap((one) => one.cookies).find(({ name }) => name === 'aroko_session');
+    assert.equal(session?.httpOnly, true);
+    assert.equal(session?.sameSite, 'Strict');
+    assert.equal((await gateway.app.inject({ url, headers: HTML })).statusCode, 410);
+  });
+
+  it('refuses every action without its token', async () => {
+    const { approvalId } = await askForApproval(gateway, { chat: 'csrf', text: 'Book', arguments: {} });
+    const { cookies, csrf } = await logIn();
+    const answer = await decide({ cookies, csrf: 'wrong' }, approvalId, { decision: 'approve' });
+    assert.equal(answer.statusCode, 403);
+    const taken = await decide({ cookies, csrf }, approvalId, { decision: 'approve' });
+    assert.equal(taken.statusCode, 200);
+  });
+
+  it('shows what would be done, takes the answer, and says what came of it', async () => {
+    const asked = { date: '2026-12-05', time: '10:30', note: 'Brakes' };
+    const { approvalId, ref } = await askForApproval(gateway, {
+      chat: 'walk',
+      text: 'Book',
+      arguments: asked,
+    });
+    const owner = await logIn();
+    const page = await gateway.app.inject({
+      url: '/console/approvals',
+      cookies: owner.cookies,
+      headers: HTML,
+    });
+    for (const word of [
+      ref,
+      '2026-12-05',
+      'Saturday 5 December 2026',
+      '10:30',
+      'Brakes',
+      'effects-need-the-owner',
+    ]) {
+      assert.ok(page.body.includes(word), word);
+    }
+    const answer = await decide(owner, approvalId, { decision: 'reject', reason: 'We are full' });
+    assert.match(answer.body, /Rejected/);
+    assert.match(answer.body, /We are full/);
+    assert.match(answer.body, new RegExp(`${ref} is rejected`));
+    const again = await decide(owner, approvalId, { decision: 'approve' });
+    assert.match(again.body, /was decided before: it is rejected/);
+  });
+
+  it('escapes whatever strangers wrote, on every page', async () => {
+    const evil = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>';
+    const owner = await logIn();
+    const first = await askForApproval(gateway, {
+      chat: evil,
+      text: evil,
+      arguments: { note: evil, [evil]: { [evil]: [evil] } },
+    });
+    const second = await askForApproval(gateway, { chat: evil, text: evil, arguments: { note: evil } });
+    const answer = await decide(owner, second.approvalId, { decision: 'reject', reason: evil });
+    const urls = [
+      '/console/approvals',
+      '/console/approvals/list',
+      '/console/runs',
+      '/console/messages',
+      `/console/runs/${first.turnId}`,
+      `/console/runs/${second.turnId}`,
+    ];
+    const pages = [answer.body];
+    for (const url of urls) {
+      const page = await gateway.app.inject({ url, cookies: owner.cookies, headers: HTML });
+      assert.equal(page.statusCode, 200, url);
+      pages.push(page.body);
+    }
+    for (const page of pages) {
+      assert.ok(!page.includes('<img'), 'an image of a stranger');
+      assert.ok(!page.includes('<script>'), 'a script of a stranger');
+      assert.ok(!/"[^"<>]*'><script/.test(page));
+    }
+    assert.ok(pages.join('').includes('&lt;img src=x onerror=alert(1)>'), 'the text is shown as text');
+  });
+
+  it('ends a session for good', async () => {
+    const { cookies } = await logIn();
+    const sessionToken = cookies['aroko_session'] ?? '';
+    const session = await findSession(gateway.database, sessionToken);
+    assert.ok(session);
+    await logOut(gateway.database, { ...session, sessionToken });
+    assert.equal(await findSession(gateway.database, sessionToken), undefined);
+  });
+
+  it('sends headers that forbid foreign and inline code', async () => {
+    const page = await gateway.app.inject({ url: '/', headers: HTML });
+    const policy = String(page.headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'/);
+    assert.ok(!policy.includes('unsafe'));
+    assert.equal(page.headers['x-content-type-options'], 'nosniff');
+    assert.ok(!/<script(?![^>]*src=)/.test(page.body) && !/ on\w+=| style=/.test(page.body));
+  });
+});
+
+describe('the chat page', function () {
+  this.timeout(30_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(async () => gateway.stop());
+
+  it('remembers the customer by a signed cookie, and shows the conversation after a reload', async () => {
+    const first = await gateway.app.inject({ url: '/', headers: HTML });
+    const [cookie] = first.cookies;
+    assert.ok(cookie?.httpOnly);
+    assert.match(first.body, /What can I ask\?/);
+    const cookies = { [cookie.name]: cookie.value };
+    const sent = await gateway.app.inject({
+      method: 'POST',
+      url: '/chat/messages',
+      cookies,
+      payload: { id: 'page-1', text: '<b>bold</b> & <img src=x onerror=alert(1)>' },
+    });
+    assert.equal(sent.statusCode, 202);
+    const again = await gateway.app.inject({ url: '/', cookies, headers: HTML });
+    assert.match(again.body, /&lt;b>bold&lt;\/b> &amp; &lt;img src=x/);
+    assert.ok(!again.body.includes('<img'));
+    assert.ok(!again.body.includes('What can I ask?'));
+  });
+
+  it('takes nothing from a browser whose cookie is not ours', async () => {
+    for (const cookies of [{}, { aroko_chat: 'anna' }, { aroko_chat: 'anna.c2lnbmF0dXJl' }]) {
+      const payload = { id: 'forged', text: 'Hello' };
+      const answer = await gateway.app.inject({ method: 'POST', url: '/chat/messages', cookies, payload });
+      assert.equal(answer.statusCode, 401);
+    }
+  });
+
+  it('answers pages with pages and programs with JSON when something is not there', async () => {
+    const page = await gateway.app.inject({ url: '/nowhere', headers: HTML });
+    assert.equal(page.statusCode, 404);
+    assert.match(page.body, /There is nothing at this address/);
+    const json = await gateway.app.inject({ url: '/nowhere' });
+    assert.equal(json.json<{ error: { code: string } }>().error.code, 'not_found');
+  });
+});
+
+describe('what hides in a text', () => {
+  it('is made visible, and emoji stay whole', () => {
+    const shown = piecesOf('a\u202Eb\u200Bc').map(({ text }) => text);
+    assert.deepEqual(shown, ['a', 'U+202E', 'b', 'U+200B', 'c']);
+    assert.deepEqual(piecesOf('👩‍🚀 ok'), [{ text: '👩‍🚀 ok' }]);
+  });
+});
+
+describe('relative times', () => {
+  const minute = 60_000;
+  const table: [number, string][] = [
+    [0, 'just now'],
+    [-3 * minute, '3 min ago'],
+    [80 * minute, 'in 1 h 20 min'],
+    [-26 * 60 * minute, '1 day ago'],
+  ];
+  for (const [offset, words] of table) {
+    it(`says "${words}"`, () => assert.equal(relativeTime(offset, 0), words));
+  }
+});

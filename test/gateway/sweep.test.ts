@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '../../config/logger.js';
+import { parseChange } from '../../gateway/changes.js';
+import { createSweep } from '../../gateway/sweep.js';
+import { connected } from '../support/postgres.js';
+import { API_TOKEN, askForApproval, startGateway, type TestGateway } from './gateway.js';
+
+describe('the sweep', function () {
+  this.timeout(30_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(async () => gateway.stop());
+
+  const sweepOnce = () => {
+    const { database, conversations } = gateway;
+    const logger = createLogger({ process: 'gateway', level: 'error' });
+    return createSweep({ database, conversations, logger }).sweepOnce();
+  };
+  const later = (sql: string) => connected(gateway.urls.superuserUrl, (client) => client.query(sql));
+
+  it('rings again for a message that nobody has taken up, and leaves fresh ones alone', async () => {
+    const { chatId, sequence } = await gateway.write('behind', 'Hello?');
+    assert.equal((await sweepOnce()).rung, 0);
+    await later(`update inbox set received_at = received_at - interval '6 seconds'`);
+    gateway.conversations.calls.length = 0;
+    assert.equal((await sweepOnce()).rung, 1);
+    assert.deepEqual(gateway.conversations.calls, [{ what: 'ring', chatId, upTo: sequence }]);
+  });
+
+  it('wakes a run that has not heard the decision, until it has', async () => {
+    const { ref, approvalId, turnId } = await askForApproval(gateway, {
+      chat: 'deaf',
+      text: 'Book',
+      arguments: {},
+    });
+    await gateway.api('POST', `/api/approvals/${ref}`, { decision: 'approve' });
+    await later(`update approvals set decided_at = decided_at - interval '6 seconds'`);
+    gateway.conversations.calls.length = 0;
+    assert.equal((await sweepOnce()).woken, 1);
+    assert.ok(gateway.conversations.calls.some((call) => call.what === 'wake' && call.turnId === turnId));
+    await later(`update approvals set heard_at = now() where id = '${approvalId}'`);
+    assert.equal((await sweepOnce()).woken, 0);
+  });
+});
+
+describe('health', function () {
+  this.timeout(30_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(async () => gateway.stop());
+
+  it('is ready only while Temporal answers, and live all the time', async () => {
+    assert.equal((await gateway.app.inject({ url: '/health/ready' })).statusCode, 200);
+    gateway.conversations.isAway = true;
+    const away = await gateway.app.inject({ url: '/health/ready' });
+    assert.equal(away.statusCode, 503);
+    assert.equal(away.json<{ temporal: string }>().temporal, 'unreachable');
+    assert.equal((await gateway.app.inject({ url: '/health/live' })).statusCode, 200);
+  });
+});
+
+describe('changes', function () {
+  this.timeout(30_000);
+
+  it('are heard again after the connection was cut, and everybody is told of the gap', async () => {
+    const gateway = await startGateway();
+    try {
+      const heard: string[] = [];
+      gateway.changes.subscribe({ tenantId: gateway.tenantId }, ({ what }) => heard.push(what));
+      await connected(gateway.urls.superuserUrl, (client) =>
+        client.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'aroko changes'
+          and datname = current_database()`),
+      );
+      for (let waited = 0; !heard.includes('gap') && waited < 10_000; waited += 100) await sleep(100);
+      assert.ok(heard.includes('gap'));
+      await gateway.write('anna', 'Hello');
+      for (let waited = 0; !heard.includes('inbox') && waited < 5_000; waited += 50) await sleep(50);
+      assert.ok(heard.includes('inbox'));
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('of another form are not ours', () => {
+    for (const payload of [undefined, '', '{}', '{"tenant":"x","what":"inbox"}', 'null', '[]']) {
+      assert.equal(parseChange(payload), undefined);
+    }
+  });
+
+  it('end with the server: an open stream does not keep it from closing', async () => {
+    const gateway = await startGateway();
+    const url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+    const response = await fetch(`${url}/api/chats/anna/events`, {
+      headers: { authorization: `Bearer ${API_TOKEN}` },
+    });
+    const body = response.text();
+    const startedAt = Date.now();
+    await gateway.stop();
+    await body;
+    assert.ok(Date.now() - startedAt < 3_000);
+  });
+});
