@@ -7,5 +7,4 @@ module.exports = {
   reporter: 'test/support/reporter.ts',
   timeout: 30_000,
   exit: true,
-  forbidOnly: Boolean(process.env.CI),
 };

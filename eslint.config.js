@@ -80,7 +80,13 @@ export default defineConfig(
   {
     files: ['test/**'],
     rules: {
-      'no-restricted-properties': 'off',
+      'no-restricted-properties': [
+        'error',
+        ...['it', 'describe'].flatMap((object) => [
+          { object, property: 'skip', message: 'Say why: skipAloud(this, reason) of test/support/skip.ts.' },
+          { object, property: 'only', message: 'The other tests would not run.' },
+        ]),
+      ],
       // Rows that come from plain SQL and answers that come over HTTP are `any`; an assertion is their check.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

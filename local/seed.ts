@@ -1,6 +1,6 @@
 /** A first start finds its business at work: the tenants of the configuration, and a calendar that isn't empty. */
 import { DateTime } from 'luxon';
-import { slotsOf } from '../activities/tools/slots.js';
+import { slotsOf } from '../activities/tools/bookings/slots.js';
 import type { TenantConfiguration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { openDatabase, type Database } from '../prisma/database.js';

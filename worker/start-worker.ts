@@ -5,7 +5,7 @@ import { createModel } from '../activities/claude/model.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import { createTenantDirectory } from '../activities/tenants.js';
-import { createBookings } from '../activities/tools/bookings.js';
+import { createProviders } from '../activities/tools/index.js';
 import type { WorkerEnvironment } from '../config/environment.js';
 import { loadConfiguration } from '../config/load.js';
 import { createLogger } from '../config/logger.js';
@@ -51,7 +51,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
         timeout: MODEL_TIMEOUT_MS,
       }),
     ),
-    providers: { bookings: createBookings(database) },
+    providers: createProviders({ inScope, configDirectory: environment.configDirectory }),
     log,
   });
   const activities = wrapActivities(createActivities(deps));

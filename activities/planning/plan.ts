@@ -1,5 +1,6 @@
 // Stage 2: the planner's proposal, read strictly and stored. Nothing here is an authority: validation comes next.
 import canonicalize from 'canonicalize';
+import { isJsonObject } from '../../prisma/json.js';
 import { decideOwn, sha256 } from '../../prisma/stores/approvals.js';
 import { liveContexts } from '../../prisma/stores/contexts.js';
 import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
@@ -173,7 +174,7 @@ async function storeQuestion(
     turnId,
     kind: 'missing',
     tool,
-    missing: asked.missing,
+    missing: asked.missing.filter((name) => isArgumentOf(planning, tool, name)),
     arguments: withEarlierAnswers(planning, tool, asked.arguments),
     isTainted: prompt.isTainted,
     expiresAt: new Date(Date.now() + tenant.configuration.limits.questionMinutes * 60_000),
@@ -188,23 +189,35 @@ async function storeCalls(
   planning: Planning,
   { calls, because }: Extract<Proposal, { kind: 'calls' }>,
 ): Promise<PlanOutcome> {
-  const { turnId, contactId } = planning.turn;
+  const { tenant, turn } = planning;
   const proposed = [];
   for (const [ordinal, call] of calls.entries()) {
-    const values = withEarlierAnswers(planning, call.tool, call.arguments);
+    const isKnown = tenant.tool(call.tool) !== undefined;
+    // Names of tools are kept in plain, also by Temporal; a name that the model has made up is content like any other.
+    const tool = isKnown ? call.tool : INVENTED_TOOL;
+    const why = isKnown ? because : `proposed as ${call.tool}. ${because}`;
+    const values = withEarlierAnswers(planning, tool, call.arguments);
     proposed.push(
       await proposeStep(scope, {
-        turnId,
-        contactId,
+        turnId: turn.turnId,
+        contactId: turn.contactId,
         ordinal,
-        tool: call.tool,
+        tool,
         arguments: values,
-        argumentsHash: hashOfCall(call.tool, values),
-        ...(because !== '' && { because }),
+        argumentsHash: hashOfCall(tool, values),
+        ...(why !== '' && { because: why }),
       }),
     );
   }
   return { kind: 'steps', proposed };
+}
+
+/** No name that a catalogue could hold. */
+const INVENTED_TOOL = '(invented)';
+
+function isArgumentOf({ tenant }: Planning, tool: string | undefined, name: string): boolean {
+  const properties = tool === undefined ? undefined : tenant.tool(tool)?.inputSchema['properties'];
+  return isJsonObject(properties) && Object.hasOwn(properties, name);
 }
 
 /** The answers to our question complete what we knew before; what the customer says now wins. */

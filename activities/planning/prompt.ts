@@ -5,6 +5,7 @@ import type { TenantConfiguration } from '../../config/configuration.js';
 import type { ToolContext } from '../../prisma/stores/contexts.js';
 import type { OpenQuestion } from '../../prisma/stores/questions.js';
 import { nowForModels } from '../clock.js';
+import { describeContext, readContext } from '../summarization/context-content.js';
 import { dataBlock, toModelMessages, type ConversationInput } from '../claude/conversation.js';
 
 export interface PlannerPrompt {
@@ -23,7 +24,9 @@ export function plannerPrompt(input: {
   const { business, limits } = input.configuration;
   const conversation = toModelMessages({ ...input.conversation, historyTokens: limits.historyTokens });
   const data = [
-    ...input.contexts.map((context) => dataBlock('tool_result', { tool: context.tool }, context.summary)),
+    ...input.contexts.map((context) =>
+      dataBlock('tool_result', { tool: context.tool }, describeContext(readContext(context.content))),
+    ),
     ...(input.question ? [questionBlock(input.question)] : []),
   ].join('\n');
   const earlier = conversation.messages.slice(0, -1);

@@ -22,6 +22,7 @@ import { askModel } from '../claude/ask.js';
 import { dataBlock } from '../claude/conversation.js';
 import { nowForModels } from '../clock.js';
 import type { ActivityDeps } from '../deps.js';
+import { contextOf, writeContext } from './context-content.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
 
@@ -175,7 +176,7 @@ async function conclude(
       turnId,
       stepId: step.stepId,
       tool: step.tool,
-      summary: ending.text,
+      content: writeContext(contextOf(step.result ?? {}, ending.text)),
       isTainted,
       expiresAt: new Date(Date.now() + tenant.configuration.limits.contextMinutes * 60_000),
     });

@@ -148,7 +148,10 @@ export const CHECKS: readonly Check[] = [
     number: 15,
     name: 'mcp_source_trusted',
     code: 'TOOL_POLICY_DENIED',
-    find: () => ({ notApplicable: 'tools of MCP servers are not built yet' }),
+    find: ({ tool: { mcp } }) => {
+      if (!mcp) return { notApplicable: 'not a tool of an MCP server' };
+      return mcp.isTrusted ? undefined : problem(`the MCP server "${mcp.server}" is not trusted`);
+    },
   },
 ];
 

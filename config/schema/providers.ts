@@ -16,9 +16,27 @@ const bookings = z.strictObject({
   partsOfDay: namedWindows,
 });
 
-export type BookingsSettings = z.infer<typeof bookings>;
+/** Opening hours and the date, from `business`: nothing to set. */
+const business = z.strictObject({});
 
-export const providers = z.strictObject({ bookings: bookings.optional() });
+/** The pages in the tenant's folder `knowledge`, in the language of `business`. */
+const knowledge = z.strictObject({
+  /** How many passages an answer is made of. */
+  passages: z.int().min(1).max(8),
+  /** How long a passage may be; longer sections are cut. */
+  passageCharacters: z.int().min(200).max(2_000),
+  /** How much of the best passage is quoted in the summary. */
+  quoteCharacters: z.int().min(80).max(600),
+});
+
+export type BookingsSettings = z.infer<typeof bookings>;
+export type KnowledgeSettings = z.infer<typeof knowledge>;
+
+export const providers = z.strictObject({
+  bookings: bookings.optional(),
+  business: business.optional(),
+  knowledge: knowledge.optional(),
+});
 
 /** Absent: no tool needs the provider. */
 export type ProviderSettings = z.infer<typeof providers>;
@@ -26,5 +44,13 @@ export type ProviderName = keyof ProviderSettings;
 
 /** `writes` keeps an operation that changes something from being configured with the effect `read`. */
 export const OPERATIONS = {
-  bookings: { listFreeSlots: { writes: false }, reserveSlot: { writes: true } },
+  bookings: {
+    listFreeSlots: { writes: false },
+    reserveSlot: { writes: true },
+    listBookings: { writes: false },
+    cancelBooking: { writes: true },
+    rescheduleBooking: { writes: true },
+  },
+  business: { openingHours: { writes: false }, currentDate: { writes: false } },
+  knowledge: { search: { writes: false } },
 } as const satisfies Record<ProviderName, Record<string, { writes: boolean }>>;

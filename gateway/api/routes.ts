@@ -7,12 +7,12 @@ import { approvalRoutes } from './approvals.js';
 import { chatRoutes } from './chats.js';
 import { messageRoutes } from './messages.js';
 import { runRoutes } from './runs.js';
-import { requireToken } from './token.js';
+import type { TokenCheck } from './token.js';
 
-export async function apiRoutes(app: FastifyInstance, deps: RouteDeps): Promise<void> {
+export async function apiRoutes(app: FastifyInstance, deps: RouteDeps, token: TokenCheck): Promise<void> {
   await app.register(
     async (api) => {
-      api.addHook('onRequest', requireToken(deps.apiToken));
+      api.addHook('onRequest', (request) => token.require(request));
       api.setNotFoundHandler(() => {
         throw new Problem(404, 'not_found', 'The API has nothing here. See docs/api.md.');
       });

@@ -24,17 +24,31 @@ export async function readApiToken(path: string): Promise<string> {
   return token;
 }
 
-/** A hook that lets in only who has the token. */
-export function requireToken(token: string): (request: FastifyRequest) => Promise<void> {
+export interface TokenCheck {
+  /** Whether the request carries the token. */
+  has(request: FastifyRequest): boolean;
+  /** A hook that lets in only who has it. */
+  require(request: FastifyRequest): Promise<void>;
+}
+
+export function createTokenCheck(token: string): TokenCheck {
   const expected = digest(token);
-  return async (request) => {
-    const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (given === undefined) {
-      throw new Problem(401, 'unauthorized', 'Send the API token: authorization: Bearer <token>.');
-    }
-    if (!timingSafeEqual(digest(given), expected)) {
-      throw new Problem(401, 'unauthorized', 'The API token is not the right one.');
-    }
+  const given = (request: FastifyRequest): string | undefined =>
+    /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const has = (request: FastifyRequest): boolean => {
+    const candidate = given(request);
+    return candidate !== undefined && timingSafeEqual(digest(candidate), expected);
+  };
+  return {
+    has,
+    async require(request) {
+      if (has(request)) return;
+      const message =
+        given(request) === undefined
+          ? 'Send the API token: authorization: Bearer <token>.'
+          : 'The API token is not the right one.';
+      throw new Problem(401, 'unauthorized', message);
+    },
   };
 }
 

@@ -38,6 +38,8 @@ const answerSchema = z.strictObject({
 });
 
 export type ScriptedAnswer = z.infer<typeof answerSchema>;
+/** As tests write it: what has a default may be left out. */
+export type AnswerScript = z.input<typeof answerSchema>;
 
 const controlSchema = z.strictObject({ answers: z.array(answerSchema) });
 

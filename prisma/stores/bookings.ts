@@ -144,10 +144,7 @@ interface Change extends Request {
 }
 
 /** Frees the slot. `gone`: there is nothing of theirs left to cancel. */
-export async function cancel(
-  { tx }: Scope,
-  change: Change,
-): Promise<'cancelled' | 'gone' | 'too_late'> {
+export async function cancel({ tx }: Scope, change: Change): Promise<'cancelled' | 'gone' | 'too_late'> {
   const [row] = await tx.$queryRaw<{ done: number; late: boolean }[]>`
     with due as (select clock_timestamp() < ${change.callBy.toISOString()}::timestamptz as in_time),
     freed as (

@@ -8,8 +8,8 @@ const KEPT_PER_CHAT = 8;
 export interface ToolContext {
   contextId: string;
   tool: string;
-  /** What the customer was told, as one text: never raw results. */
-  summary: string;
+  /** What may be referred to, as whoever kept it wrote it: compact, never a raw result. */
+  content: string;
   isTainted: boolean;
   createdAt: Date;
 }
@@ -22,7 +22,7 @@ export async function keepContext(
     turnId: string;
     stepId: string;
     tool: string;
-    summary: string;
+    content: string;
     isTainted: boolean;
     expiresAt: Date;
   },
@@ -42,7 +42,7 @@ export async function keepContext(
         table: 'contexts',
         column: 'content_cipher',
         rowId: id,
-        text: context.summary,
+        text: context.content,
       }),
       keyId: key.id,
       tainted: context.isTainted,
@@ -71,7 +71,7 @@ export async function liveContexts(scope: Scope, chatId: string): Promise<ToolCo
     rows.map(async (row) => ({
       contextId: row.id,
       tool: row.tool,
-      summary:
+      content:
         (await openOptional(scope, {
           table: 'contexts',
           column: 'content_cipher',

@@ -26,6 +26,22 @@ function differs(name: string, value: unknown, isList = false): string | undefin
   return validate(value) ? undefined : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`;
 }
 
+/** `GET /a/:b` for every line of Fastify's tree of routes. */
+function routesOf(tree: string): string[] {
+  const above: string[] = [];
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', part = '', methods = ''] =
+      /^((?:│ {3}| {4})*)[├└]── (\S+)(?: \(([A-Z, ]+)\))?/.exec(line) ?? [];
+    if (part === '') return [];
+    const depth = indent.length / 4;
+    const path = `${depth === 0 ? '' : (above[depth - 1] ?? '')}${part}`;
+    above.length = depth;
+    above.push(path);
+    const known = methods.split(', ').filter((method) => method !== '' && method !== 'HEAD');
+    return known.map((method) => `${method} ${path}`);
+  });
+}
+
 describe('the headless API', function () {
   this.timeout(30_000);
   let gateway: TestGateway;
@@ -40,13 +56,8 @@ describe('the headless API', function () {
         .filter((key) => METHODS.includes(key))
         .map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
     );
-    const printed = gateway.app.printRoutes({ commonPrefix: false });
-    const served = [...printed.matchAll(/(\/api\/\S+) \(([A-Z, ]+)\)/g)].flatMap(
-      ([, path = '', methods = '']) =>
-        methods
-          .split(', ')
-          .filter((method) => method !== 'HEAD')
-          .map((method) => `${method} ${path}`),
+    const served = routesOf(gateway.app.printRoutes({ commonPrefix: false })).filter((route) =>
+      route.includes(' /api/'),
     );
     assert.deepEqual(served.toSorted(), described.toSorted());
   });
@@ -60,6 +71,19 @@ describe('the headless API', function () {
         assert.equal(differs('Problem', response.json()), undefined);
       }
     }
+  });
+
+  it('slows strangers down, and nobody who has the token', async () => {
+    const remoteAddress = '203.0.113.7';
+    const headers = { authorization: `Bearer ${API_TOKEN}` };
+    const strangers = [];
+    for (let count = 0; count < 1_300; count += 1) {
+      strangers.push((await gateway.app.inject({ url: '/api/runs', remoteAddress })).statusCode);
+    }
+    assert.equal(strangers[0], 401);
+    assert.equal(strangers.at(-1), 429);
+    const known = await gateway.app.inject({ url: '/api/chats/nobody/messages', remoteAddress, headers });
+    assert.equal(known.statusCode, 200);
   });
 
   it('accepts a message after its commit, and the same one again with the same id', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { createLogger } from '../../config/logger.js';
 import { createInbox } from '../../gateway/inbox.js';
 import { textProblem } from '../../gateway/message-text.js';
 import { Problem } from '../../gateway/problems.js';
@@ -24,7 +25,7 @@ describe('the inbox', function () {
   it('takes a message once, however often and from wherever it comes', async () => {
     const id = randomUUID();
     const { database, content, conversations, account } = gateway;
-    const logger = { event() {}, debug() {}, warn() {}, error() {}, child: () => logger };
+    const logger = createLogger({ process: 'gateway', level: 'error' });
     // Processes of their own: none knows the key that another has just made.
     const inboxes = Array.from({ length: 5 }, () =>
       createInbox({ database, content, conversations, logger }),

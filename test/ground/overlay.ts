@@ -35,20 +35,20 @@ export async function createOverlay(files: Record<string, string>): Promise<Over
   }
   return {
     directory,
-    run: (program, args) => runNode(join(TREE, 'node_modules', program), args, directory),
+    run: (program, args) => run(process.execPath, [join(TREE, 'node_modules', program), ...args], directory),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }
 
-/** Runs a JavaScript file with plain Node. */
-export async function runNode(
-  file: string,
+/** Runs a command with nothing in its environment but the search path. */
+export async function run(
+  command: string,
   args: string[],
   directory: string,
 ): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     const options = { cwd: directory, maxBuffer: 50_000_000, env: { PATH: process.env['PATH'] } };
-    const child = execFile(process.execPath, [file, ...args], options, (_error, stdout, stderr) => {
+    const child = execFile(command, args, options, (_error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? 1, output: stdout + stderr });
     });
   });

@@ -72,10 +72,10 @@ export function createApi(where: () => { url: string; token: string }): Api {
       const response = await call(path, { method: 'POST', body: JSON.stringify(body) });
       return { status: response.status, body: await response.json() };
     },
-    async get(path) {
+    async get<Result>(path: string): Promise<Result> {
       const response = await call(path);
       if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
-      return response.json();
+      return response.json() as Promise<Result>;
     },
     messages: (chat) => api.get(`/chats/${chat}/messages?after=0`),
     async repliesTo(chat, id) {

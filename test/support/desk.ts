@@ -11,7 +11,7 @@ import { createModel } from '../../activities/claude/model.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createActivities } from '../../activities/index.js';
 import { createTenantDirectory } from '../../activities/tenants.js';
-import { createBookings } from '../../activities/tools/bookings.js';
+import { createProviders } from '../../activities/tools/index.js';
 import type { TenantConfiguration } from '../../config/configuration.js';
 import { loadConfiguration } from '../../config/load.js';
 import { createLogger, type Logger } from '../../config/logger.js';
@@ -19,7 +19,7 @@ import { createConversations, type Conversations } from '../../gateway/conversat
 import { createDecisions, type Decisions } from '../../gateway/decisions.js';
 import { createInbox, type Inbox } from '../../gateway/inbox.js';
 import { createModelServer } from '../../local/model/server.js';
-import type { ScriptedAnswer } from '../../local/model/scenario.js';
+import type { AnswerScript } from '../../local/model/scenario.js';
 import { createContentCipher } from '../../prisma/content.js';
 import { openDatabase, type Database } from '../../prisma/database.js';
 import { createKeyring } from '../../prisma/keys.js';
@@ -57,7 +57,7 @@ export interface Desk {
   /** Lines that the worker and the gateway have logged. */
   logLines: string[];
   model: {
-    script(...answers: ScriptedAnswer[]): Promise<void>;
+    script(...answers: AnswerScript[]): Promise<void>;
     requests(): Promise<{ body: Anthropic.MessageCreateParams }[]>;
     clear(): Promise<void>;
   };
@@ -126,7 +126,7 @@ export async function startDesk(
     model: createModel(
       new Anthropic({ apiKey: 'local', baseURL: modelUrl, maxRetries: 0, timeout: modelTimeoutMs }),
     ),
-    providers: { bookings: createBookings(database) },
+    providers: createProviders({ inScope, configDirectory: 'config' }),
     log,
   });
   const native = await NativeConnection.connect({ address: temporal.address });

@@ -45,6 +45,8 @@ export interface ToolDefinition {
   /** Arguments that hold secrets; never from a model. */
   secretFields: string[];
   timeoutMs: number;
+  /** Where the tool was imported from. Absent: it is one of ours. */
+  mcp?: { server: string; isTrusted: boolean };
   /** May go on after the first answer; a tool that is not eligible must finish within the acknowledgement deadline. */
   asyncEligible: boolean;
 }

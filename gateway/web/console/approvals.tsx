@@ -69,6 +69,7 @@ type OutcomeProps = Pick<CardProps, 'approval' | 'owners' | 'clock'>;
 export function ApprovalCard({ approval, tools, owners, csrfToken, clock }: CardProps): JSX.Element {
   const tool = tools.find((one) => one.name === approval.tool);
   const isOpen = approval.state === 'open' && approval.expiresAt > clock.now;
+  const isOurs = approval.gate === 'approve';
   return (
     <article class={['card', 'approval', isOpen ? 'open' : 'closed']} id={`approval-${approval.approvalId}`}>
       <header>
@@ -113,9 +114,9 @@ export function ApprovalCard({ approval, tools, owners, csrfToken, clock }: Card
           </dd>
         </div>
       </dl>
-      {isOpen ? (
-        <Buttons approval={approval} csrfToken={csrfToken} />
-      ) : (
+      {isOpen && isOurs ? <Buttons approval={approval} csrfToken={csrfToken} /> : null}
+      {isOpen && !isOurs ? <p class="quiet">The customer is asked in the chat.</p> : null}
+      {isOpen ? null : (
         <footer class="came-of-it">
           <CameOfIt approval={approval} owners={owners} clock={clock} />
         </footer>

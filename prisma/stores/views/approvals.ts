@@ -9,6 +9,8 @@ import { addressesOf, inOrder, readable } from './readable.js';
 export interface ApprovalView {
   approvalId: string;
   ref: string;
+  /** Who is asked: owners, or the customer who requested it. */
+  gate: 'approve' | 'confirm';
   tool: string;
   /** Undefined: erased. */
   arguments: JsonObject | undefined;
@@ -51,7 +53,10 @@ const include = {
 
 type Row = Prisma.ApprovalGetPayload<{ include: typeof include }>;
 
-/** `open`: still to be decided, in time. `closed`: everything else. A REF alone finds the newest first. */
+/**
+ * By state: what owners decide; a `confirm` is the customer's own business and shows with its run only. `open`: still to be
+ * decided, in time. `closed`: everything else. A REF alone finds the newest first.
+ */
 export type ApprovalFilter =
   { state: ApprovalState | 'closed' | 'all' } | { ref: string } | { turnId: string } | { approvalId: string };
 
@@ -80,13 +85,13 @@ function whereOf(filter: ApprovalFilter, now: Date): Prisma.ApprovalWhereInput {
   if ('approvalId' in filter) return { id: filter.approvalId };
   switch (filter.state) {
     case 'all':
-      return {};
+      return { gate: 'approve' };
     case 'open':
-      return { state: 'open', expiresAt: { gt: now } };
+      return { gate: 'approve', state: 'open', expiresAt: { gt: now } };
     case 'closed':
-      return { OR: [{ state: { not: 'open' } }, { expiresAt: { lte: now } }] };
+      return { gate: 'approve', OR: [{ state: { not: 'open' } }, { expiresAt: { lte: now } }] };
     default:
-      return { state: filter.state };
+      return { gate: 'approve', state: filter.state };
   }
 }
 
@@ -102,6 +107,7 @@ async function viewOf(scope: Scope, row: Row, addresses: Map<string, string>): P
   return {
     approvalId: row.id,
     ref: row.ref,
+    gate: row.gate === 'confirm' ? 'confirm' : 'approve',
     tool: row.tool,
     arguments: jsonObjectOf(text),
     chat: addresses.get(row.chatId),

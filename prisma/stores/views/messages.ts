@@ -78,7 +78,7 @@ export interface Counts {
 export async function countWaiting(scope: Scope): Promise<Counts> {
   const [row] = await scope.tx.$queryRaw<Counts[]>`
     select
-      (select count(*) from approvals where state = 'open' and expires_at > now())::int as approvals,
+      (select count(*) from approvals where gate = 'approve' and state = 'open' and expires_at > now())::int as approvals,
       (select count(*) from inbox where state = 'accepted')::int as messages,
       ((select count(*) from steps where state = 'unknown') + (select count(*) from outbox where state = 'unknown'))::int
         as unknown`;

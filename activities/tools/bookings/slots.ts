@@ -1,8 +1,17 @@
 // Which times can be booked: opening hours cut into slots, with notice and horizon. Knows nothing of what is taken.
 import { DateTime } from 'luxon';
-import type { TenantConfiguration } from '../../config/configuration.js';
-import type { BookingsSettings } from '../../config/schema/providers.js';
-import { at, clockOf, dayInWords, momentInWords, openOn, windowsInWords, windowsOn, type Stretch } from './calendar.js';
+import type { TenantConfiguration } from '../../../config/configuration.js';
+import type { BookingsSettings } from '../../../config/schema/providers.js';
+import {
+  at,
+  clockOf,
+  dayInWords,
+  momentInWords,
+  openOn,
+  windowsInWords,
+  windowsOn,
+  type Stretch,
+} from '../calendar.js';
 
 export type Slot = Stretch;
 
@@ -37,9 +46,7 @@ export function isWithin(slot: Slot, settings: BookingsSettings, partOfDay: stri
 }
 
 export function isBookable(slot: Slot, settings: BookingsSettings, now: DateTime): boolean {
-  return (
-    slot.start >= now.plus({ minutes: settings.noticeMinutes }) && !isTooFar(slot.start, settings, now)
-  );
+  return slot.start >= now.plus({ minutes: settings.noticeMinutes }) && !isTooFar(slot.start, settings, now);
 }
 
 export function isTooFar(day: DateTime, { horizonDays }: BookingsSettings, now: DateTime): boolean {
@@ -70,7 +77,9 @@ export function bookableSlot(
   const windows = windowsOn(configuration.business, day);
   if (slots.length === 0) return { status: 'closed', why: `We're closed on ${dayInWords(day)}.` };
   const moment = at(day, time);
-  const isOpen = openOn(configuration.business, day).some(({ start, end }) => moment >= start && moment < end);
+  const isOpen = openOn(configuration.business, day).some(
+    ({ start, end }) => moment >= start && moment < end,
+  );
   return isOpen
     ? { status: 'no_such_time', why: `${time} isn't one of our booking times. ${nearest(slots, moment)}` }
     : {

@@ -1,0 +1,184 @@
+// SIGKILL at the worst moments. Three chats stand at three points when it comes; afterwards every message has one end,
+// nothing has happened twice, and nobody was told twice.
+import assert from 'node:assert/strict';
+import { DateTime } from 'luxon';
+import { type Api, type ApiMessage, eventually } from '../support/api-client.js';
+import { CRASH_WORKER, setTrap } from '../support/crash-worker/traps.js';
+import { type Installation, startInstallation } from '../support/installation.js';
+
+const ZONE = 'Europe/Istanbul';
+const POINTS = {
+  approval: 'waiting for the approval',
+  effect: 'after the effect, before its record',
+  send: 'after the send, before its record',
+} as const;
+type Point = keyof typeof POINTS;
+
+/** A customer who waits longer than this after everything is up again writes a second time. */
+const PATIENCE_MS = 40_000;
+
+interface Stand {
+  point: Point;
+  chat: string;
+  /** The customer's message. */
+  id: string;
+  start: DateTime;
+  ref: string;
+}
+
+interface Outcome {
+  point: string;
+  killed: string;
+  messages: string;
+  effects: number;
+  replies: number;
+  /** Until the customer had the last word, and until the chat answered the next message. */
+  seconds: string;
+  secondsToNext: string;
+}
+
+describe('killed in the middle', function () {
+  this.timeout(170_000);
+  let installation: Installation;
+  let api: Api;
+  const outcomes: Outcome[] = [];
+  const notes: string[] = [];
+  const [first, second, third] = workdays(3);
+
+  before(async () => {
+    installation = await startInstallation({ workerProgram: CRASH_WORKER });
+    ({ api } = installation);
+  });
+
+  after(() => console.log([asTable(outcomes), ...notes.map((note) => `      ${note}`)].join('\n')));
+
+  it('goes on when the worker is killed at three points', async () => {
+    const stands = await standAtThreePoints('worker', first);
+    const killedAt = Date.now();
+    const { worker } = installation.facts().pids;
+    await installation.kill9('worker');
+    await eventually('another worker', () => (installation.facts().pids.worker === worker ? undefined : true));
+    await settleAll(stands, { killed: 'worker', killedAt });
+  });
+
+  it('goes on when everything is killed at three points, and an ordinary worker takes over', async () => {
+    const stands = await standAtThreePoints('everything', second);
+    await installation.kill9('everything');
+    assert.deepEqual(installation.left(), [], 'nothing is alive');
+    await installation.start({});
+    await settleAll(stands, { killed: 'everything', killedAt: Date.now() });
+  });
+
+  it('takes its parts along when only the launcher is killed, and starts again', async () => {
+    const chat = 'launcher-killed';
+    await api.ask(chat, bookingOf(third, '10:00'));
+    const killedAt = Date.now();
+    await installation.kill9('launcher');
+    await eventually('the parts to be gone', () => (installation.left().length === 0 ? true : undefined), 10_000);
+    notes.push(`launcher killed: its parts were gone after ${secondsSince(killedAt)} s`);
+    await installation.start({});
+    notes.push(`ready again ${(installation.startMs() / 1000).toFixed(1)} s after the next start`);
+    const { ref } = await api.approvalOf(chat);
+    await api.decide(ref, 'approve');
+    await eventually('the booking to be told', async () =>
+      (await api.messages(chat)).some(({ text }) => text?.includes('You are booked')) ? true : undefined,
+    );
+  });
+
+  it('has every message closed in the end, and ends on Ctrl-C within ten seconds', async () => {
+    assert.deepEqual(await api.get('/messages?state=open'), []);
+    const took = await installation.stop();
+    assert.ok(took < 10_000, `${took} ms`);
+    assert.deepEqual(installation.left(), []);
+  });
+
+  async function standAtThreePoints(name: string, day: DateTime): Promise<Stand[]> {
+    const [approval, effect, send] = await Promise.all([
+      ask('approval', `${name}-approval`, day.set({ hour: 10 })),
+      ask('effect', `${name}-effect`, day.set({ hour: 11 })),
+      ask('send', `${name}-send`, day.set({ hour: 14 })),
+    ]);
+    const effectTrap = setTrap(installation, 'after-effect');
+    await api.decide(effect.ref, 'approve');
+    await effectTrap.caught();
+    const sendTrap = setTrap(installation, 'after-send');
+    await api.decide(send.ref, 'approve');
+    await sendTrap.caught();
+    return [approval, effect, send];
+  }
+
+  /** Asks for a booking and waits until the owner is asked and the customer knows it. */
+  async function ask(point: Point, chat: string, start: DateTime): Promise<Stand> {
+    const id = await api.send(chat, bookingOf(start, start.toFormat('HH:mm')));
+    const { ref } = await api.approvalOf(chat);
+    await eventually('the acknowledgement', async () => (await api.repliesTo(chat, id))[0]);
+    return { point, chat, id, start, ref };
+  }
+
+  async function settleAll(stands: Stand[], kill: { killed: string; killedAt: number }): Promise<void> {
+    const found = await Promise.all(stands.map((stand) => settle(stand, kill)));
+    outcomes.push(...found.map(({ outcome }) => outcome));
+    for (const { stand, message, replies, outcome } of found) {
+      const story = `${stand.chat}: ${message.state}, ${JSON.stringify(replies.map(({ text }) => text))}`;
+      assert.equal(message.state, 'answered', story);
+      assert.equal(outcome.effects, 1, story);
+      // One "I've passed this on" and one last word.
+      assert.equal(replies.length, 2, story);
+      assert.match(replies[1]?.text ?? '', /You are booked/, story);
+    }
+  }
+
+  async function settle(stand: Stand, kill: { killed: string; killedAt: number }) {
+    const { chat, id, ref } = stand;
+    let from = kill.killedAt;
+    if (stand.point === 'approval') {
+      from = Date.now();
+      const { status } = await api.decide(ref, 'approve');
+      assert.equal(status, 200, 'the approval can still be decided');
+      assert.equal((await api.decide(ref, 'approve')).status, 409, 'and once only');
+    }
+    const message = await api.settled(chat, id, PATIENCE_MS);
+    const seconds = secondsSince(from);
+    // A chat that has lost its place would stay silent, or say its last word once more.
+    await api.ask(chat, 'Thank you!');
+    const secondsToNext = secondsSince(from);
+    const replies: ApiMessage[] = await api.repliesTo(chat, id);
+    const bookings = await installation.query('select 1 from bookings where starts_at = $1', [stand.start.toJSDate()]);
+    const outcome = {
+      point: POINTS[stand.point],
+      killed: kill.killed,
+      messages: message.state,
+      effects: bookings.length,
+      replies: replies.length - 1,
+      seconds,
+      secondsToNext,
+    };
+    return { stand, message, replies, outcome };
+  }
+});
+
+function secondsSince(start: number): string {
+  return ((Date.now() - start) / 1000).toFixed(1);
+}
+
+function bookingOf(day: DateTime, time: string): string {
+  return `Book ${day.toFormat('d LLLL')} at ${time} please`;
+}
+
+/** The next weekdays; the slots at 10:00, 11:00 and 14:00 are free in the sample calendar. */
+function workdays(count: 3): [DateTime, DateTime, DateTime];
+function workdays(count: number): DateTime[] {
+  const today = DateTime.now().setZone(ZONE).startOf('day');
+  return Array.from({ length: 14 }, (_, index) => today.plus({ days: index + 2 }))
+    .filter((day) => day.weekday <= 5 && day.toISODate() !== '2027-01-01')
+    .slice(0, count);
+}
+
+function asTable(outcomes: Outcome[]): string {
+  const head = ['point', 'killed', 'message', 'effects', 'last words', 'seconds', 'seconds to the next answer'];
+  const lines = [head, ...outcomes.map((one) => Object.values(one).map(String))];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) => `      ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`)
+    .join('\n');
+}
