@@ -27,6 +27,7 @@ export interface TenantConfiguration {
   limits: Limits;
   detection: Detection;
   policy: Policy;
+  scrubbing: Scrubbing;
   /** Disabled tools are listed too, so that a call of one can be told from a call of nothing. */
   tools: ToolDefinition[];
   /** Settings of every provider that a tool names. */
@@ -141,6 +142,34 @@ export interface PolicyRule {
   then: Gate;
   /** Only with `approve` and `confirm`. */
   expiresAfterMinutes?: number | undefined;
+}
+
+/** What is removed from tool results before a model, a customer or a stored context sees it (spec A8). */
+export interface Scrubbing {
+  /** By the name that stands in the text instead. */
+  tokens: Record<string, TokenRule>;
+  /** Lower case words joined by `_`. */
+  names: { endings: string[]; whole: string[]; weak: string[]; harmless: string[] };
+  /** By issuer. */
+  cards: Record<string, CardNumbers>;
+  ibans: boolean;
+}
+
+export interface TokenRule {
+  /** One of them stands in every match. */
+  literals: string[];
+  /** RE2; its first group, if it has one, is what is removed. */
+  pattern: string;
+  /** How far before its literal a match may begin, in characters. Absent: it begins there. */
+  lookBack?: number | undefined;
+  /** How many characters from the literal on decide. Absent: 256. */
+  window?: number | undefined;
+}
+
+export interface CardNumbers {
+  /** First digits: `4`, or from and to `51-55`. */
+  ranges: string[];
+  lengths: number[];
 }
 
 export interface Channels {

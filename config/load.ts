@@ -165,6 +165,7 @@ function readSections(merged: Record<string, unknown>): { sections: ReadSections
     limits: read('limits', SECTIONS.limits),
     detection: read('detection', SECTIONS.detection),
     policy: read('policy', SECTIONS.policy),
+    scrubbing: read('scrubbing', SECTIONS.scrubbing),
     tools: read('tools', SECTIONS.tools),
     providers: read('providers', SECTIONS.providers),
     channels: read('channels', SECTIONS.channels),

@@ -132,7 +132,13 @@ export function createInbox(deps: {
           case 'duplicate': {
             warm.set(name, key);
             const { messageId, tenantId, chatId, sequence, outcome } = result;
-            logger.event('message.accepted', { tenantId, chatId, messageId, sequence, outcome });
+            logger.event('message.accepted', {
+              tenantId,
+              chatId,
+              correlationId: messageId,
+              sequence,
+              outcome,
+            });
             // Rung for a duplicate too: whoever sends again may have seen no answer. The ring isn't waited for.
             if (outcome !== 'stored') void conversations.ring({ tenantId, chatId, upTo: sequence });
             return { messageId, tenantId, chatId, sequence, outcome };

@@ -29,7 +29,8 @@ export async function askModel(deps: ActivityDeps, asker: Asker, request: ModelR
       outputTokens: reply?.outputTokens ?? 0,
       latencyMs: Date.now() - startedAt,
     };
-    deps.log.event('model.called', { tenantId, ...call });
+    const { turnId: correlationId, ...rest } = call;
+    deps.log.event('model.called', { tenantId, correlationId, ...rest });
     return deps.inScope(tenantId, (scope) => recordModelCall(scope, call));
   };
   try {

@@ -4,13 +4,14 @@ import { messagesOfTurn, turnById } from '../../prisma/stores/turns.js';
 import type { DeliveryActivities } from '../../workflows/activity-ports.js';
 import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
+import { logStage } from '../stages.js';
 
 export function createDeliveryActivities(deps: ActivityDeps): DeliveryActivities {
   return {
     async deliver({ tenantId, outboxId }) {
-      const sent = await deps.inScope(tenantId, (scope) => sendByCommit(scope, outboxId));
-      deps.log.event('outbox.settled', { tenantId, outboxId, state: sent.state });
-      return sent;
+      const { state, turnId } = await deps.inScope(tenantId, (scope) => sendByCommit(scope, outboxId));
+      deps.log.event('outbox.settled', { tenantId, correlationId: turnId ?? undefined, outboxId, state });
+      return { state };
     },
 
     async acknowledge({ tenantId, turnId }) {
@@ -29,7 +30,9 @@ export function createDeliveryActivities(deps: ActivityDeps): DeliveryActivities
           text: say(tenant, 'acknowledgement'),
           answersMessageId: messages.at(-1)?.messageId,
         });
-        return sendByCommit(scope, outboxId);
+        logStage(deps, 'AgentToolImmediateTimeout', { tenantId, turnId });
+        const { state } = await sendByCommit(scope, outboxId);
+        return { state };
       });
     },
   };

@@ -3,6 +3,7 @@ import { registerRun } from '../../prisma/stores/runs.js';
 import { markRunning, messagesOfTurn, turnById } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import type { ActivityDeps } from '../deps.js';
+import { logStage } from '../stages.js';
 
 export function createDetectionActivities(deps: ActivityDeps): Pick<ToolRunActivities, 'detect'> {
   return {
@@ -30,7 +31,7 @@ export function createDetectionActivities(deps: ActivityDeps): Pick<ToolRunActiv
         await markRunning(scope, turnId);
         return chosen;
       });
-      deps.log.event('run.started', { tenantId, turnId, candidates: candidates.length });
+      logStage(deps, 'AgentToolJobEnqueued', { tenantId, turnId }, { candidates: candidates.length });
       return { candidates };
     },
   };

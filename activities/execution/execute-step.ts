@@ -22,6 +22,7 @@ import type { JsonObject, ToolDefinition } from '../../workflows/domain/tool.js'
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { hashOfCall } from '../planning/plan.js';
+import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { ToolCallError, type ToolCall, type ToolOperation } from '../tools/provider.js';
 import { decideByPolicy } from '../validation/policy.js';
@@ -50,8 +51,15 @@ export function createExecutionActivities(deps: ActivityDeps): Pick<ToolRunActiv
     async executeStep({ tenantId, stepId }) {
       const tenant = await deps.tenants.byId(tenantId);
       const claim = await deps.inScope(tenantId, (scope) => claimStep(scope, deps, tenant, stepId));
-      const outcome = claim.kind === 'settled' ? claim.outcome : await carryOut(deps, tenant, claim);
-      deps.log.event('step.executed', { tenantId, stepId, outcome: outcome.kind });
+      if (claim.kind === 'settled') return claim.outcome;
+      const startedAt = Date.now();
+      const { turnId } = claim.claimed.turn;
+      const facts = { stepId, toolName: claim.claimed.tool.name };
+      logStage(deps, 'AgentToolImmediateStart', { tenantId, turnId }, facts);
+      const outcome = await carryOut(deps, tenant, claim);
+      const stage = outcome.kind === 'succeeded' ? 'AgentToolExecutionSucceeded' : 'AgentToolExecutionFailed';
+      const code = outcome.kind === 'failed' ? outcome.code : outcome.kind;
+      logStage(deps, stage, { tenantId, turnId }, { ...facts, code, latencyMs: Date.now() - startedAt });
       return outcome;
     },
   };

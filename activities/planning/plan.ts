@@ -27,6 +27,7 @@ import type { JsonObject, ToolDefinition } from '../../workflows/domain/tool.js'
 import { askModel, uselessReply } from '../claude/ask.js';
 import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
+import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { plannerPrompt, type PlannerPrompt } from './prompt.js';
 import { readProposal, type Proposal } from './read-proposal.js';
@@ -51,6 +52,12 @@ export function createPlanningActivities(deps: ActivityDeps): Pick<ToolRunActivi
       const started = await deps.inScope(tenantId, (scope) => begin(scope, tenant, turnId));
       if ('outcome' in started) return started.outcome;
       const { turn, prompt, candidates } = started.planning;
+      const ids = { tenantId, turnId };
+      const startedAt = Date.now();
+      logStage(deps, 'AgentToolPlannerStart', ids, {
+        candidates: candidates.length,
+        actorRole: turn.decision.actor,
+      });
       const reply = await askModel(
         deps,
         { tenantId, chatId: turn.chatId, turnId, purpose: 'plan' },
@@ -63,7 +70,10 @@ export function createPlanningActivities(deps: ActivityDeps): Pick<ToolRunActivi
         },
       );
       const proposal = readProposal(reply, tenant.configuration.limits);
-      deps.log.event('plan.proposed', { tenantId, turnId, kind: proposal.kind });
+      logStage(deps, 'AgentToolPlannerResult', ids, {
+        kind: proposal.kind,
+        latencyMs: Date.now() - startedAt,
+      });
       if (proposal.kind === 'unreadable') {
         throw uselessReply(`the plan can't be read: ${proposal.because}`);
       }

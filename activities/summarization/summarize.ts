@@ -24,6 +24,7 @@ import { nowForModels } from '../clock.js';
 import type { ActivityDeps } from '../deps.js';
 import { contextOf, writeContext } from './context-content.js';
 import { say } from '../sentences.js';
+import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 
 /** From this attempt on the customer gets the result's own summary: what was done is told, whoever writes the sentence. */
@@ -54,7 +55,12 @@ export function createSummarizationActivities(deps: ActivityDeps): Pick<ToolRunA
       const { run } = begun;
       const ending = begun.ending ?? (await tellResult(deps, tenant, run));
       const said = await deps.inScope(tenantId, (scope) => conclude(scope, deps, tenant, run, ending));
-      deps.log.event('run.concluded', { tenantId, turnId, state: ending.state, code: ending.code });
+      deps.log.event('run.concluded', {
+        tenantId,
+        correlationId: turnId,
+        state: ending.state,
+        code: ending.code,
+      });
       return said;
     },
   };
@@ -170,7 +176,7 @@ async function conclude(
   const isTainted = turn.isTainted || provider?.resultsAreUntrusted === true;
   if (isTainted) await taintTurn(scope, turnId);
   if (ending.state === 'succeeded') {
-    await keepContext(scope, {
+    const contextId = await keepContext(scope, {
       chatId,
       contactId,
       turnId,
@@ -180,6 +186,7 @@ async function conclude(
       isTainted,
       expiresAt: new Date(Date.now() + tenant.configuration.limits.contextMinutes * 60_000),
     });
+    logStage(deps, 'AgentToolContextStored', { tenantId: tenant.tenantId, turnId }, { contextId });
   }
   await closeRun(scope, { turnId, chatId, to: ending.state, code: ending.code });
   const { outboxId } = await planMessage(scope, {

@@ -19,6 +19,7 @@ import type { TurnActivities } from '../../workflows/activity-ports.js';
 import type { PreparedTurn, TurnDecision, TurnRoute } from '../../workflows/domain/turn.js';
 import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
+import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { TURN_GATES } from './gates/index.js';
 import type { GateOutcome, TurnContext } from './turn-context.js';
@@ -177,9 +178,26 @@ async function apologizeInstead(
   return store(turn, claimed, { kind: 'fixed', as: 'refusal', text, because: 'unreadable' }, 'unreadable');
 }
 
-function logDecision({ log }: ActivityDeps, tenantId: string, turn: PreparedTurn): void {
+function logDecision(deps: ActivityDeps, tenantId: string, turn: PreparedTurn): void {
   const { turnId, upTo, decision } = turn;
-  log.event('turn.prepared', { tenantId, turnId, upTo, route: decision.route.kind, actor: decision.actor });
+  const { route, actor } = decision;
+  deps.log.event('turn.prepared', {
+    tenantId,
+    correlationId: turnId,
+    upTo,
+    route: route.kind,
+    actorRole: actor,
+  });
+  // The detector flagged it, and the very same words are being worked on.
+  if (route.kind === 'fixed' && route.gate === 'detector') {
+    logStage(deps, 'AgentToolJobDedupe', { tenantId, turnId });
+  }
+  if (route.kind !== 'tools') return;
+  const facts = { candidates: route.candidates.length, actorRole: actor };
+  logStage(deps, 'AgentToolCandidate', { tenantId, turnId }, facts);
+  const [contextId] = route.contextIds;
+  if (contextId !== undefined)
+    logStage(deps, 'AgentToolFollowupResolved', { tenantId, turnId }, { contextId });
 }
 
 function nameOf(error: unknown): string {

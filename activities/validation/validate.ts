@@ -21,6 +21,7 @@ import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import type { ActivityDeps } from '../deps.js';
 import { canonicalCall } from '../planning/plan.js';
 import { say } from '../sentences.js';
+import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { checkCall, missingArguments, type FailedCheck } from './checks.js';
 import { renderCall, titleOf } from './render-call.js';
@@ -31,10 +32,32 @@ export function createValidationActivities(deps: ActivityDeps): Pick<ToolRunActi
     async validate({ tenantId, turnId, stepId }) {
       const tenant = await deps.tenants.byId(tenantId);
       const verdict = await deps.inScope(tenantId, (scope) => validate(scope, tenant, { turnId, stepId }));
-      deps.log.event('step.validated', { tenantId, turnId, stepId, verdict: verdict.kind });
+      logVerdict(deps, { tenantId, turnId }, verdict);
       return verdict;
     },
   };
+}
+
+function logVerdict(deps: ActivityDeps, ids: { tenantId: string; turnId: string }, verdict: Verdict): void {
+  switch (verdict.kind) {
+    case 'accepted': {
+      const { stepId, tool, rule, approval, tainted } = verdict;
+      const gate = approval?.gate ?? 'allow';
+      return logStage(deps, 'AgentToolPlanAccepted', ids, { stepId, toolName: tool, rule, gate, tainted });
+    }
+    case 'rejected': {
+      const { stepId, check, code } = verdict;
+      const stage = code === 'TOOL_POLICY_DENIED' ? 'AgentToolPolicyDenied' : 'AgentToolPlanRejected';
+      return logStage(deps, stage, ids, { stepId, check, code });
+    }
+    case 'needsInput':
+      return logStage(deps, 'AgentToolPlanRejected', ids, {
+        check: 'complete',
+        questionId: verdict.questionId,
+      });
+    case 'alreadyOpen':
+      return logStage(deps, 'AgentToolJobDedupe', ids, { runId: verdict.runId });
+  }
 }
 
 interface Validation {

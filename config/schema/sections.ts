@@ -5,6 +5,7 @@ import { detection, limits, models, profile } from './limits.js';
 import { phraseBook } from './phrases.js';
 import { policy } from './policy.js';
 import { providers } from './providers.js';
+import { scrubbing } from './scrubbing.js';
 import { tools } from './tools.js';
 import { language } from './values.js';
 
@@ -16,6 +17,7 @@ export const SECTIONS = {
   limits,
   detection,
   policy,
+  scrubbing,
   tools,
   providers,
   channels,

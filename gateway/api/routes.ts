@@ -12,7 +12,11 @@ import type { TokenCheck } from './token.js';
 export async function apiRoutes(app: FastifyInstance, deps: RouteDeps, token: TokenCheck): Promise<void> {
   await app.register(
     async (api) => {
-      api.addHook('onRequest', (request) => token.require(request));
+      // Before the body is read, and after the limit on requests has counted the stranger.
+      api.addHook('preParsing', async (request, _reply, payload) => {
+        await token.require(request);
+        return payload;
+      });
       api.setNotFoundHandler(() => {
         throw new Problem(404, 'not_found', 'The API has nothing here. See docs/api.md.');
       });

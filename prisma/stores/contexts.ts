@@ -14,6 +14,7 @@ export interface ToolContext {
   createdAt: Date;
 }
 
+/** Keeps one context per step, and answers its id. */
 export async function keepContext(
   scope: Scope,
   context: {
@@ -26,8 +27,9 @@ export async function keepContext(
     isTainted: boolean;
     expiresAt: Date;
   },
-): Promise<void> {
-  if ((await scope.tx.context.count({ where: { stepId: context.stepId } })) > 0) return;
+): Promise<string> {
+  const known = await scope.tx.context.findFirst({ where: { stepId: context.stepId }, select: { id: true } });
+  if (known) return known.id;
   const id = randomUUID();
   const key = await scope.content.keyOfContact(scope.tx, scope.tenantId, context.contactId);
   await scope.tx.context.create({
@@ -58,6 +60,7 @@ export async function keepContext(
   await scope.tx.context.deleteMany({
     where: { chatId: context.chatId, id: { notIn: kept.map((row) => row.id) } },
   });
+  return id;
 }
 
 /** The live contexts of this chat, newest first. */

@@ -74,13 +74,17 @@ export async function hasSpoken(scope: Scope, turnId: string): Promise<boolean> 
  * Delivers on a channel where the commit is the delivery (web chat and API): one transaction gives the message its place
  * in the chat, makes it sent, and settles what it answers. Repeating it changes nothing.
  */
-export async function sendByCommit(scope: Scope, outboxId: string): Promise<{ state: OutboxState }> {
+export async function sendByCommit(
+  scope: Scope,
+  outboxId: string,
+): Promise<{ state: OutboxState; turnId: string | null }> {
   const [row] = await scope.tx.$queryRaw<
     { chatId: string; turnId: string | null; kind: OutboxKind; state: OutboxState; paused: boolean }[]
   >`select o.chat_id as "chatId", o.turn_id as "turnId", o.kind, o.state, c.paused_at is not null as paused
     from outbox o join chats c on c.id = o.chat_id where o.id = ${outboxId}::uuid for update of o, c`;
   if (!row) throw new Error('this outbox row is not there');
-  if (row.state !== 'planned') return { state: row.state };
+  const { turnId } = row;
+  if (row.state !== 'planned') return { state: row.state, turnId };
   const now = new Date();
   if (row.paused) {
     // A person has taken the chat over since this was written: two voices would be worse than none.
@@ -88,8 +92,8 @@ export async function sendByCommit(scope: Scope, outboxId: string): Promise<{ st
       where: { id: outboxId },
       data: { state: 'discarded', code: 'paused', settledAt: now },
     });
-    if (row.turnId !== null) await closeTurn(scope, { turnId: row.turnId, kind: 'handOff', reason: 'human' });
-    return { state: 'discarded' };
+    if (turnId !== null) await closeTurn(scope, { turnId, kind: 'handOff', reason: 'human' });
+    return { state: 'discarded', turnId };
   }
   const { lastSequence } = await scope.tx.chat.update({
     where: { id: row.chatId },
@@ -106,9 +110,9 @@ export async function sendByCommit(scope: Scope, outboxId: string): Promise<{ st
       settledAt: now,
     },
   });
-  if (row.turnId !== null) await closeTurn(scope, { turnId: row.turnId, kind: row.kind });
+  if (turnId !== null) await closeTurn(scope, { turnId, kind: row.kind });
   await notify(scope, { chatId: row.chatId, what: 'outbox' });
-  return { state: 'sent' };
+  return { state: 'sent', turnId };
 }
 
 /** The turn's last word has gone out: its first message gets the outcome, those merged into it say so. */

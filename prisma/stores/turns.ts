@@ -1,5 +1,4 @@
 // Turns: which messages are answered together, and what was decided about them.
-import { randomUUID } from 'node:crypto';
 import type { Prisma } from '../generated/client.js';
 import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
@@ -61,7 +60,8 @@ export async function claimTurn(
   const [first] = rows;
   const last = rows.at(-1);
   if (!first || !last) return undefined;
-  const turnId = randomUUID();
+  // A turn has the id of its first message: one id to search for, from the webhook to the last reply.
+  const turnId = first.id;
   await scope.tx.turn.create({
     data: {
       id: turnId,

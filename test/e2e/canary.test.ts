@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { DateTime } from 'luxon';
-import { type Api, eventually } from '../support/api-client.js';
+import type { Api } from '../support/api-client.js';
 import { CRASH_WORKER, setTrap } from '../support/crash-worker/traps.js';
 import { filesOf, type Piece, placesOf, rowsOf, workflowsOf } from '../support/dump.js';
 import { type Installation, startInstallation } from '../support/installation.js';
@@ -35,20 +35,35 @@ describe('a canary text', function () {
     assert.ok(heard.some(({ text }) => text?.includes(canary)));
     const rejected = await api.messages(`${canary}-reject`);
     assert.ok(rejected.some(({ from, text }) => from === 'assistant' && text?.includes(canary)));
-    const [failures] = await installation.query<{ count: number }>('select count(*)::int as count from failures');
-    assert.ok((failures?.count ?? 0) > 0, 'an error was provoked and kept');
+    const failures = await installation.query<{ activity: string }>('select activity from failures');
+    assert.ok(
+      failures.some(({ activity }) => activity === 'deliver'),
+      'an error was provoked, and kept for engineers',
+    );
   });
 
   it('is looked for by a search that finds what is there', () => {
     assert.ok(placesOf(CONTROL, dumps.rows).some((where) => where.startsWith('public.steps')));
     assert.ok(placesOf(CONTROL, dumps.workflows).length > 0);
     const files = placesOf(CONTROL, dumps.files);
-    assert.ok(files.some((where) => where.startsWith('temporal/')), 'found in the database of Temporal');
-    assert.ok(files.some((where) => where.startsWith('postgres/')), 'found in the files of Postgres');
+    assert.ok(
+      files.some((where) => where.startsWith('temporal/')),
+      'found in the database of Temporal',
+    );
+    assert.ok(
+      files.some((where) => where.startsWith('postgres/')),
+      'found in the files of Postgres',
+    );
     assert.ok(files.includes('logs/worker.log'), 'found in a log');
-    for (const form of ['utf8', 'base64', 'hex', 'utf16le'] as const) {
-      const hidden = Buffer.from(Buffer.from(`some text with ${canary} inside`).toString(form === 'utf16le' ? 'utf8' : form), form === 'utf16le' ? 'utf16le' : 'utf8');
-      assert.deepEqual(placesOf(canary, [{ where: form, bytes: hidden }]), [form]);
+    const text = Buffer.from(`some text with ${canary} inside`);
+    const hidden = {
+      plain: text,
+      base64: Buffer.from(text.toString('base64')),
+      hex: Buffer.from(text.toString('hex')),
+      utf16: Buffer.from(text.toString(), 'utf16le'),
+    };
+    for (const [form, bytes] of Object.entries(hidden)) {
+      assert.deepEqual(placesOf(canary, [{ where: form, bytes }]), [form]);
     }
   });
 
@@ -67,7 +82,9 @@ describe('a canary text', function () {
 
   async function talk(): Promise<void> {
     const chat = `${canary}-talk`;
+    const trap = setTrap(installation, 'activity-fails', `duplicate key: (name)=(${canary})`);
     await api.ask(chat, `Hello, my name is ${canary} and my number is +90 555 ${canary}`);
+    await trap.caught();
     await api.ask(chat, 'what did I say before?');
   }
 
@@ -76,7 +93,11 @@ describe('a canary text', function () {
     const chat = `${canary}-reject`;
     const date = workday().toISODate();
     const text = `Book me a slot, ${canary} reject`;
-    await script({ match: text, withTools: true, toolUse: [{ name: CONTROL, input: { date, time: '11:00', note: `for ${canary}` } }] });
+    await script({
+      match: text,
+      withTools: true,
+      toolUse: [{ name: CONTROL, input: { date, time: '11:00', note: `for ${canary}` } }],
+    });
     const id = await api.send(chat, text);
     const { ref, arguments: shown } = await api.approvalOf(chat);
     assert.equal(shown?.['note'], `for ${canary}`);
@@ -89,7 +110,11 @@ describe('a canary text', function () {
     const chat = `${canary}-provider`;
     const date = workday().toISODate();
     const text = `Book me a slot, ${canary} provider`;
-    await script({ match: text, withTools: true, toolUse: [{ name: CONTROL, input: { date, time: '10:00', note: canary } }] });
+    await script({
+      match: text,
+      withTools: true,
+      toolUse: [{ name: CONTROL, input: { date, time: '10:00', note: canary } }],
+    });
     const id = await api.send(chat, text);
     const { ref } = await api.approvalOf(chat);
     const trap = setTrap(installation, 'provider-fails', `invalid value "${canary}" for column "note"`);
@@ -131,7 +156,7 @@ describe('a canary text', function () {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ answers }),
     });
-    await eventually('the model program to take its script', () => (response.ok ? true : undefined), 0);
+    assert.equal(response.status, 200, await response.text());
   }
 });
 

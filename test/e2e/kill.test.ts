@@ -57,7 +57,9 @@ describe('killed in the middle', function () {
     const killedAt = Date.now();
     const { worker } = installation.facts().pids;
     await installation.kill9('worker');
-    await eventually('another worker', () => (installation.facts().pids.worker === worker ? undefined : true));
+    await eventually('another worker', () =>
+      installation.facts().pids.worker === worker ? undefined : true,
+    );
     await settleAll(stands, { killed: 'worker', killedAt });
   });
 
@@ -74,7 +76,11 @@ describe('killed in the middle', function () {
     await api.ask(chat, bookingOf(third, '10:00'));
     const killedAt = Date.now();
     await installation.kill9('launcher');
-    await eventually('the parts to be gone', () => (installation.left().length === 0 ? true : undefined), 10_000);
+    await eventually(
+      'the parts to be gone',
+      () => (installation.left().length === 0 ? true : undefined),
+      10_000,
+    );
     notes.push(`launcher killed: its parts were gone after ${secondsSince(killedAt)} s`);
     await installation.start({});
     notes.push(`ready again ${(installation.startMs() / 1000).toFixed(1)} s after the next start`);
@@ -143,7 +149,9 @@ describe('killed in the middle', function () {
     await api.ask(chat, 'Thank you!');
     const secondsToNext = secondsSince(from);
     const replies: ApiMessage[] = await api.repliesTo(chat, id);
-    const bookings = await installation.query('select 1 from bookings where starts_at = $1', [stand.start.toJSDate()]);
+    const bookings = await installation.query('select 1 from bookings where starts_at = $1', [
+      stand.start.toJSDate(),
+    ]);
     const outcome = {
       point: POINTS[stand.point],
       killed: kill.killed,
@@ -175,7 +183,15 @@ function workdays(count: number): DateTime[] {
 }
 
 function asTable(outcomes: Outcome[]): string {
-  const head = ['point', 'killed', 'message', 'effects', 'last words', 'seconds', 'seconds to the next answer'];
+  const head = [
+    'point',
+    'killed',
+    'message',
+    'effects',
+    'last words',
+    'seconds',
+    'seconds to the next answer',
+  ];
   const lines = [head, ...outcomes.map((one) => Object.values(one).map(String))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

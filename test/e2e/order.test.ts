@@ -26,17 +26,21 @@ describe('order and repetition', function () {
       answers.map(({ status }) => status),
       [202, 202, 202, 202, 202],
     );
-    assert.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1, 'all name the same message');
+    assert.equal(
+      new Set(answers.map(({ body }) => JSON.stringify(body))).size,
+      1,
+      'all name the same message',
+    );
     await api.settled(chat, body.id);
     // A late second answer would come within this.
     await api.ask(chat, 'Thank you!');
     const messages = await api.messages(chat);
     assert.equal(messages.filter(({ from }) => from === 'customer').length, 2);
     assert.equal((await api.repliesTo(chat, body.id)).length, 1);
-    const [{ turns }] = await installation.query<{ turns: number }>(
+    const [{ turns }] = (await installation.query<{ turns: number }>(
       'select count(distinct turn_id)::int as turns from inbox where external_id = $1',
       [body.id],
-    ) as [{ turns: number }];
+    )) as [{ turns: number }];
     assert.equal(turns, 1);
   });
 
@@ -113,7 +117,11 @@ describe('order and repetition', function () {
   });
 
   it('keeps twenty chats apart that ask at once', async () => {
-    const days = Array.from({ length: 20 }, (_, index) => DateTime.now().setZone(ZONE).plus({ days: index + 2 }));
+    const days = Array.from({ length: 20 }, (_, index) =>
+      DateTime.now()
+        .setZone(ZONE)
+        .plus({ days: index + 2 }),
+    );
     const asked = await Promise.all(
       days.map(async (day, index) => {
         const chat = `apart-${index}`;
@@ -127,7 +135,10 @@ describe('order and repetition', function () {
       const story = `${chat}: ${JSON.stringify(messages)}`;
       const [own, ...replies] = messages;
       assert.equal(own?.id, id, story);
-      assert.ok(replies.every(({ answers }) => answers === id), story);
+      assert.ok(
+        replies.every(({ answers }) => answers === id),
+        story,
+      );
       // On a busy machine "let me check" comes first; the last word is the answer.
       assert.match(replies.at(-1)?.text ?? '', new RegExp(`\\b${words}\\b`), story);
       assert.ok(replies.length <= 2, story);

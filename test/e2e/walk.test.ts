@@ -3,8 +3,17 @@ import assert from 'node:assert/strict';
 import { DateTime } from 'luxon';
 import type { Browser, Page } from 'puppeteer-core';
 import { eventually } from '../support/api-client.js';
-import { DESK, openBrowser, openPage, overflowOf, PHONE, screenshot, type WatchedPage } from '../support/browser.js';
+import {
+  DESK,
+  openBrowser,
+  openPage,
+  overflowOf,
+  PHONE,
+  screenshot,
+  type WatchedPage,
+} from '../support/browser.js';
 import { type Installation, sharedInstallation } from '../support/installation.js';
+import { skipAloud } from '../support/skip.js';
 
 const ZONE = 'Europe/Istanbul';
 
@@ -19,10 +28,7 @@ describe('the first walk, in a browser', function () {
 
   before(async function () {
     const opened = await openBrowser();
-    if ('unavailable' in opened) {
-      console.warn(`      SKIPPED, the walk in a browser: ${opened.unavailable}`);
-      this.skip();
-    }
+    if ('unavailable' in opened) skipAloud(this, opened.unavailable);
     ({ browser } = opened);
     installation = await sharedInstallation();
     customer = await openPage(browser);
@@ -36,7 +42,13 @@ describe('the first walk, in a browser', function () {
     await screenshot(customer.page, 'chat-empty-1280');
     const [reply] = await say('Hello!');
     assert.match(reply ?? '', /hello/i);
-    assert.deepEqual(await rows('select 1 from tool_runs r join chats c on c.id = r.chat_id where r.chat_id in (select chat_id from inbox where external_id = $1)', [await lastOwnId()]), []);
+    assert.deepEqual(
+      await rows(
+        'select 1 from tool_runs r join chats c on c.id = r.chat_id where r.chat_id in (select chat_id from inbox where external_id = $1)',
+        [await lastOwnId()],
+      ),
+      [],
+    );
   });
 
   it('answers from the calendar what is free on a day', async () => {
@@ -53,7 +65,11 @@ describe('the first walk, in a browser', function () {
 
   it('lets the owner in by the printed link, which works once', async () => {
     await owner.page.goto(new URL('/console', installation.facts().addresses.chat).href);
-    assert.equal(new URL(owner.page.url()).pathname, '/console/login', 'nobody sees the console without a login');
+    assert.equal(
+      new URL(owner.page.url()).pathname,
+      '/console/login',
+      'nobody sees the console without a login',
+    );
     await owner.page.goto(installation.loginUrl());
     await press(owner.page, 'Log in');
     await owner.page.waitForSelector('::-p-aria([name="Approvals"][role="heading"])');
@@ -129,14 +145,25 @@ describe('the first walk, in a browser', function () {
 
   it('fits a phone and a desk on every page', async () => {
     const { chat } = installation.facts().addresses;
-    const [run] = await rows<{ id: string }>('select turn_id as id from tool_runs order by started_at desc limit 1');
-    const places = ['/', '/console/approvals', '/console/runs', `/console/runs/${run?.id}`, '/console/messages'];
+    const [run] = await rows<{ id: string }>(
+      'select turn_id as id from tool_runs order by started_at desc limit 1',
+    );
+    const places = [
+      '/',
+      '/console/approvals',
+      '/console/runs',
+      `/console/runs/${run?.id}`,
+      '/console/messages',
+    ];
     for (const [index, place] of [...places, '/console/login'].entries()) {
       for (const size of [PHONE, DESK]) {
         await owner.page.setViewport(size);
         await owner.page.goto(new URL(place, chat).href);
         assert.equal(await overflowOf(owner.page), 0, `${place} at ${size.width} px`);
-        await screenshot(owner.page, `page-${index}-${place.split('/').slice(1, 3).join('-') || 'chat'}-${size.width}`);
+        await screenshot(
+          owner.page,
+          `page-${index}-${place.split('/').slice(1, 3).join('-') || 'chat'}-${size.width}`,
+        );
       }
     }
   });
@@ -157,14 +184,20 @@ describe('the first walk, in a browser', function () {
   }
 
   async function lastOwnId(): Promise<string> {
-    return customer.page.$$eval('[role="log"] article', (all) => all.filter((one) => one.querySelector('.speaker')?.textContent === 'You').at(-1)?.dataset['id'] ?? '');
+    return customer.page.$$eval(
+      '[role="log"] article',
+      (all) =>
+        all.filter((one) => one.querySelector('.speaker')?.textContent === 'You').at(-1)?.dataset['id'] ?? '',
+    );
   }
 
   async function openApproval(): Promise<{ ref: string; date: string }> {
     return eventually('an open approval', async () => {
       const chats = await rows<{ ref: string }>("select ref from approvals where state = 'open'");
       const refs = new Set(chats.map(({ ref }) => ref));
-      const own = (await installation.api.approvals()).find((one) => refs.has(one.ref) && !/^[a-z]+-/.test(one.chat ?? ''));
+      const own = (await installation.api.approvals()).find(
+        (one) => refs.has(one.ref) && !/^[a-z]+-/.test(one.chat ?? ''),
+      );
       return own && { ref: own.ref, date: String(own.arguments?.['date']) };
     });
   }
@@ -189,7 +222,10 @@ describe('the first walk, in a browser', function () {
 /** Every bubble as "speaker: words". */
 async function bubbles(page: Page): Promise<string[]> {
   return page.$$eval('[role="log"] article', (all) =>
-    all.map((one) => `${one.querySelector('.speaker')?.textContent ?? ''}: ${one.querySelector('p')?.textContent ?? ''}`),
+    all.map(
+      (one) =>
+        `${one.querySelector('.speaker')?.textContent ?? ''}: ${one.querySelector('p')?.textContent ?? ''}`,
+    ),
   );
 }
 

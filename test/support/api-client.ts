@@ -52,7 +52,11 @@ export interface Api {
   approvals(state?: string): Promise<ApiApproval[]>;
   /** Waits for the one open approval of a chat. */
   approvalOf(chat: string): Promise<ApiApproval>;
-  decide(ref: string, decision: 'approve' | 'reject', reason?: string): Promise<{ status: number; body: unknown }>;
+  decide(
+    ref: string,
+    decision: 'approve' | 'reject',
+    reason?: string,
+  ): Promise<{ status: number; body: unknown }>;
   runsOf(chat: string): Promise<ApiRun[]>;
 }
 

@@ -24,7 +24,10 @@ export async function openBrowser(): Promise<{ browser: Browser } | { unavailabl
     });
     return { browser };
   } catch (error) {
-    const why = error instanceof Error ? (error.message.split('\n').find((line) => line.includes('lib')) ?? error.message) : '';
+    const why =
+      error instanceof Error
+        ? (error.message.split('\n').find((line) => line.includes('lib')) ?? error.message)
+        : '';
     return { unavailable: `Chromium can't be started (${why.trim()}); it needs libnss3 and libnspr4` };
   }
 }
@@ -51,7 +54,9 @@ export async function openPage(browser: Browser, size = DESK): Promise<WatchedPa
 
 /** How many pixels a page is wider than its window. */
 export async function overflowOf(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
+  return page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  ) as Promise<number>;
 }
 
 /** Saves a picture when AROKO_SCREENSHOTS names a directory. */

@@ -75,7 +75,11 @@ export async function workflowsOf(installation: Installation): Promise<Piece[]> 
     for await (const { workflowId, runId } of client.workflow.list()) {
       const handle = client.workflow.getHandle(workflowId, runId);
       const [history, description] = await Promise.all([handle.fetchHistory(), handle.describe()]);
-      pieces.push(...opened(history, workflowId), ...opened(description.raw, workflowId), ...opened(workflowId, 'ids'));
+      pieces.push(
+        ...opened(history, workflowId),
+        ...opened(description.raw, workflowId),
+        ...opened(workflowId, 'ids'),
+      );
     }
     return pieces;
   } finally {
@@ -85,7 +89,8 @@ export async function workflowsOf(installation: Installation): Promise<Piece[]> 
 
 /** All texts and bytes inside a value; bytes that were written as hex, base64 or compressed are opened as well. */
 function opened(value: unknown, where: string): Piece[] {
-  if (typeof value === 'string') return [{ where, bytes: Buffer.from(value, 'utf8') }, ...decoded(value, where)];
+  if (typeof value === 'string')
+    return [{ where, bytes: Buffer.from(value, 'utf8') }, ...decoded(value, where)];
   if (value instanceof Uint8Array) return openedBytes(Buffer.from(value), where);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => [
@@ -102,5 +107,8 @@ function decoded(text: string, where: string): Piece[] {
 
 function openedBytes(bytes: Buffer, where: string): Piece[] {
   const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  return [{ where, bytes }, ...(isCompressed ? [{ where: `${where} (gzip)`, bytes: gunzipSync(bytes) }] : [])];
+  return [
+    { where, bytes },
+    ...(isCompressed ? [{ where: `${where} (gzip)`, bytes: gunzipSync(bytes) }] : []),
+  ];
 }

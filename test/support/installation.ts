@@ -67,19 +67,27 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   async function start(want: InstallationOptions = options): Promise<void> {
     const began = Date.now();
     output = '';
-    const child = spawn(process.execPath, ['--import', 'tsx', 'local/main.ts', ...argumentsOf(dataDir, want)], {
-      cwd: projectRoot,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: cleanEnvironment(),
-    });
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', 'local/main.ts', ...argumentsOf(dataDir, want)],
+      {
+        cwd: projectRoot,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: cleanEnvironment(),
+      },
+    );
     launcher = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     }
-    await eventually('the installation to be ready', () => {
-      if (child.exitCode !== null) throw new Error(`the launcher ended with ${child.exitCode}:\n${output}`);
-      return output.includes('Aroko is ready') && existsSync(join(dataDir, 'run.json')) ? true : undefined;
-    }, START_MS).catch((error: unknown) => {
+    await eventually(
+      'the installation to be ready',
+      () => {
+        if (child.exitCode !== null) throw new Error(`the launcher ended with ${child.exitCode}:\n${output}`);
+        return output.includes('Aroko is ready') && existsSync(join(dataDir, 'run.json')) ? true : undefined;
+      },
+      START_MS,
+    ).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${output}`);
     });
     startMs = Date.now() - began;
@@ -101,11 +109,13 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     note();
     const began = Date.now();
     if (launcher?.pid !== undefined) signalProcess(launcher.pid, 'SIGINT');
-    await eventually('every process to be gone', () => (left().length === 0 ? true : undefined), STOP_MS).catch(
-      (error: unknown) => {
-        throw new Error(`${String(error)}; left: ${JSON.stringify(left())}\n${output}`);
-      },
-    );
+    await eventually(
+      'every process to be gone',
+      () => (left().length === 0 ? true : undefined),
+      STOP_MS,
+    ).catch((error: unknown) => {
+      throw new Error(`${String(error)}; left: ${JSON.stringify(left())}\n${output}`);
+    });
     return Date.now() - began;
   }
 

@@ -1,5 +1,5 @@
-// The worker with traps: the same parts as worker/main.ts, three of them wrapped. A trap is a file; it catches the first
-// call that comes by once the real work is done, leaves its mark, and hangs until somebody kills the process.
+// The worker with traps: the same parts as worker/main.ts, some of them wrapped. A trap is a file (traps.ts); it
+// catches the first call that comes by and leaves its mark. What hangs, hangs until somebody kills the process.
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { workerEnvironment } from '../../../config/environment.js';
@@ -51,6 +51,8 @@ await runProcess(() =>
     wrapActivities: (activities) => ({
       ...activities,
       async deliver(input) {
+        const complaint = stepOn('activity-fails');
+        if (complaint !== undefined) throw new Error(complaint);
         const sent = await activities.deliver(input);
         return stepOn('after-send') === undefined ? sent : hang();
       },

@@ -7,9 +7,10 @@ export const CRASH_WORKER = 'test/support/crash-worker/main.ts';
 
 /**
  * `after-effect`: the slot is reserved, and nobody has recorded it. `after-send`: the reply is committed, and Temporal
- * hasn't heard of it. `provider-fails`: the tool throws what was written into the trap.
+ * hasn't heard of it. `provider-fails`, `activity-fails`: the tool, or an activity of ours, throws what was written into
+ * the trap.
  */
-export type Trap = 'after-effect' | 'after-send' | 'provider-fails';
+export type Trap = 'after-effect' | 'after-send' | 'provider-fails' | 'activity-fails';
 
 /** Beside the data directory, so that what a trap says is never found in it. */
 export const TRAPS_FOLDER = 'traps';
