@@ -57,7 +57,11 @@ for (const [name, tools] of data.catalogues) {
   reportTools(name, tools, '');
   bar.increment({ what: `tools × ${name}` });
   if (!tools.some((tool) => tool.examples.length > 0)) continue;
-  reportTools(name, tools.map((tool) => ({ ...tool, examples: [] })), '_without_examples');
+  reportTools(
+    name,
+    tools.map((tool) => ({ ...tool, examples: [] })),
+    '_without_examples',
+  );
   bar.increment({ what: `tools × ${name} without examples` });
 }
 for (const size of SIZES) {
@@ -70,7 +74,9 @@ report.print();
 if (options.json !== undefined) report.write((text) => writeFileSync(options.json ?? '', text));
 listFalseFlags(Number(options.list));
 const kept = report.figure('false_flags_sample') <= PROMISED_FALSE_FLAGS;
-console.log(`\nfalse flags with the sample catalogue ≤ ${PROMISED_FALSE_FLAGS * 100} %: ${kept ? 'kept' : 'BROKEN'}`);
+console.log(
+  `\nfalse flags with the sample catalogue ≤ ${PROMISED_FALSE_FLAGS * 100} %: ${kept ? 'kept' : 'BROKEN'}`,
+);
 process.exitCode = kept ? 0 : 1;
 
 /** Chat items without history that must stay chat with any catalogue. */
@@ -101,17 +107,31 @@ function reportChat(): void {
 function reportTools(name: string, tools: readonly ToolDefinition[], suffix: string): void {
   const detector = createOpenDetector(configurationOrThrow(), tools);
   const here = data.items.filter(({ catalog, soft }) => catalog === name && soft !== true);
-  const scored = scoreItems(detector, here.filter(({ label }) => label === 'tool'));
+  const scored = scoreItems(
+    detector,
+    here.filter(({ label }) => label === 'tool'),
+  );
   const chat = chatOf(data, tools).filter(({ item }) => item.soft !== true);
-  const none = scoreItems(detector, here.filter(({ sub }) => sub === 'no_tool_in_catalog'));
+  const none = scoreItems(
+    detector,
+    here.filter(({ sub }) => sub === 'no_tool_in_catalog'),
+  );
   const [atOne, atFive] = [thresholdFor(chat, 0.01), thresholdFor(chat, 0.05)];
   const key = `${name}${suffix}`;
   if (suffix !== '') report.add(`false_flags_${key}`, share(chat, isFlagged), chat.length);
   if (none.length > 0) report.add(`no_tool_in_catalog_${key}`, share(none, isFlagged), none.length);
   if (scored.length === 0) return;
   report.add(`recall_${key}`, share(scored, isFlagged), scored.length);
-  report.add(`recall_at_1_percent_${key}`, share(scored, ({ score }) => score >= atOne), scored.length);
-  report.add(`recall_at_5_percent_${key}`, share(scored, ({ score }) => score >= atFive), scored.length);
+  report.add(
+    `recall_at_1_percent_${key}`,
+    share(scored, ({ score }) => score >= atOne),
+    scored.length,
+  );
+  report.add(
+    `recall_at_5_percent_${key}`,
+    share(scored, ({ score }) => score >= atFive),
+    scored.length,
+  );
   report.add(`right_tool_top_1_${key}`, rightAt(scored, 1), scored.length);
   report.add(`right_tool_top_5_${key}`, rightAt(scored, 5), scored.length);
   for (const [language, group] of groupsOf(scored, ({ item }) => item.lang)) {

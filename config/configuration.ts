@@ -162,7 +162,7 @@ export interface TokenRule {
   pattern: string;
   /** How far before its literal a match may begin, in characters. Absent: it begins there. */
   lookBack?: number | undefined;
-  /** How many characters from the literal on decide. Absent: 256. */
+  /** How many characters from the literal on decide. Absent: 128. */
   window?: number | undefined;
 }
 

@@ -3,8 +3,10 @@
 import { errorFacts, type Logger } from '../config/logger.js';
 import type { Database } from '../prisma/database.js';
 import { chatsBehind, decisionsUnheard, saysWaiting } from '../prisma/functions.js';
+import { isRunOpen } from '../prisma/stores/views/runs.js';
 import type { SayKind } from '../workflows/domain/message.js';
-import type { Conversations } from './conversations.js';
+import type { Say } from '../workflows/conversation/contract.js';
+import type { ChatRef, Conversations, Rung } from './conversations.js';
 
 const EVERY_MS = 5_000;
 /** Ordinary work takes less; a doubled bell would change nothing, but it costs an action. */
@@ -48,10 +50,7 @@ export function createSweep(deps: {
       ),
       countOf(
         'rung',
-        says.flatMap(({ kind, ...what }) => {
-          if (!isSayKind(kind)) return [];
-          return [conversations.say({ ...what, kind, final: kind !== 'acknowledgement' })];
-        }),
+        says.flatMap(({ kind, ...what }) => (isSayKind(kind) ? [sayAgain({ ...what, kind })] : [])),
       ),
       countOf(
         'woken',
@@ -67,6 +66,15 @@ export function createSweep(deps: {
     ]);
     if (rung + said + woken > 0) logger.event('sweep.rang', { rung, said, woken });
     return { rung, said, woken };
+  }
+
+  async function sayAgain(what: ChatRef & Omit<Say, 'final'>): Promise<Rung> {
+    const { tenantId, turnId, kind } = what;
+    // A question may be the run's last word, or ask for a yes that the run waits for.
+    const goesOn =
+      kind === 'acknowledgement' ||
+      (kind === 'question' && (await database.inTenant(tenantId, (tx) => isRunOpen(tx, turnId))));
+    return conversations.say({ ...what, final: !goesOn });
   }
 
   function plan(): void {

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import type { TokenRule } from '../../config/configuration.js';
 import { isInsideWord, type Finder, type Span } from './span.js';
 
-const USUAL_WINDOW = 256;
+const USUAL_WINDOW = 128;
 
 interface CompiledRule {
   name: string;
@@ -46,7 +46,7 @@ function spansAt(text: string, rule: CompiledRule, literal: string): Span[] {
 }
 
 function matchAt(text: string, rule: CompiledRule, from: number, at: number): Span | undefined {
-  if (rule.lookBack === 0 && isInsideWord(text, at) && !isTailOfWord(rule, text[at])) return undefined;
+  if (rule.lookBack === 0 && isInsideWord(text, at)) return undefined;
   for (let to = at + rule.window; ; to += to - from) {
     const matcher = rule.pattern.matcher(text.slice(from, to));
     if (!(rule.lookBack === 0 ? matcher.lookingAt() : matcher.find())) return undefined;
@@ -54,8 +54,7 @@ function matchAt(text: string, rule: CompiledRule, from: number, at: number): Sp
     const end = from + matcher.end();
     // What fills the window may go on behind it.
     if (end === to && to < text.length) continue;
-    if (isInsideWord(text, start) && !isTailOfWord(rule, text[start])) return undefined;
-    if (isInsideWord(text, end) || (text[end] === '_' && isInsideWord(text, end + 1))) return undefined;
+    if (isInsideWord(text, start) || isInsideWord(text, end)) return undefined;
     const group = matcher.groupCount() > 0 ? 1 : 0;
     return { rule: rule.name, start: from + matcher.start(group), end: from + matcher.end(group) };
   }

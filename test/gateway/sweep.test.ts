@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../config/logger.js';
 import { parseChange } from '../../gateway/changes.js';
 import { createSweep } from '../../gateway/sweep.js';
+import { planMessage } from '../../prisma/stores/outbox.js';
 import { connected } from '../support/postgres.js';
 import { API_TOKEN, askForApproval, startGateway, type TestGateway } from './gateway.js';
 
@@ -28,6 +30,34 @@ describe('the sweep', function () {
     gateway.conversations.calls.length = 0;
     assert.equal((await sweepOnce()).rung, 1);
     assert.deepEqual(gateway.conversations.calls, [{ what: 'ring', chatId, upTo: sequence }]);
+  });
+
+  it('hands words again that nobody has delivered, and knows whether they are the last', async () => {
+    const { chatId, turnId } = await askForApproval(gateway, { chat: 'words', text: 'Book', arguments: {} });
+    const plan = (id: string, kind: 'question' | 'answer') =>
+      gateway.inScope(gateway.tenantId, async (scope) => {
+        const { contactId } = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId } });
+        return planMessage(scope, {
+          chatId,
+          contactId,
+          turnId,
+          origin: { kind: 'test', id },
+          kind,
+          text: kind,
+        });
+      });
+    const question = await plan(randomUUID(), 'question');
+    const answer = await plan(randomUUID(), 'answer');
+    await later(`update outbox set planned_at = planned_at - interval '16 seconds' where state = 'planned'`);
+    gateway.conversations.calls.length = 0;
+    assert.equal((await sweepOnce()).said, 2);
+    const said = new Map(
+      gateway.conversations.calls.flatMap((call) =>
+        call.what === 'say' ? [[call.outboxId, call.final]] : [],
+      ),
+    );
+    assert.equal(said.get(question.outboxId), false);
+    assert.equal(said.get(answer.outboxId), true);
   });
 
   it('wakes a run that has not heard the decision, until it has', async () => {

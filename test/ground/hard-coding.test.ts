@@ -43,7 +43,7 @@ function wordsOf({ path, source }: SourceFile): { line: number; text: string }[]
   return found;
 }
 
-function isTemplatePart(node: ts.Node): node is ts.TemplateHead | ts.TemplateMiddleOrTemplateTail {
+function isTemplatePart(node: ts.Node): node is ts.TemplateHead | ts.TemplateMiddle | ts.TemplateTail {
   return ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
 }
 

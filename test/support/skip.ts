@@ -7,7 +7,7 @@ const REASON = 'skipReason';
 export function skipAloud(context: Context, reason: string): never {
   const { test } = context;
   // A hook stands for its suite: the tests it skips never run themselves.
-  const target = test?.type === 'hook' ? test.parent : test;
+  const target = test && Reflect.get(test, 'type') === 'hook' ? test.parent : test;
   if (target) Object.assign(target, { [REASON]: reason });
   return context.skip();
 }

@@ -78,8 +78,9 @@ function tableLines({ header, rows }: Tokens.Table): string[] {
   return rows.map((row) => {
     const [name = '', ...values] = row.map((cell) => plain(cell.tokens));
     const said = values
-      .map((value, place) => (values.length > 1 ? `${columns[place + 1] ?? ''} ${value}`.trim() : value))
-      .filter((value) => value !== '');
+      .map((value, place) => ({ value, column: values.length > 1 ? (columns[place + 1] ?? '') : '' }))
+      .filter(({ value }) => value !== '')
+      .map(({ value, column }) => `${column} ${value}`.trim());
     return said.length === 0 ? name : `${name}: ${said.join(', ')}`;
   });
 }

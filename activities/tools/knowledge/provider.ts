@@ -1,7 +1,7 @@
 // Answers from the business's own pages, with their source. The pages are the business's words, so nothing taints.
 //
 // Operations and their arguments:
-//   search  question
+//   search  query
 import type { TenantConfiguration } from '../../../config/configuration.js';
 import type { KnowledgeSettings } from '../../../config/schema/providers.js';
 import { searchPassages, type FoundPassage } from '../../../prisma/stores/knowledge.js';
@@ -55,7 +55,7 @@ export function createKnowledge({ inScope, folderOf }: KnowledgeOptions): ToolPr
 async function search(inScope: InScope, call: ToolCall): Promise<JsonObject> {
   const { configuration, arguments: values } = call;
   const settings = settingsOf(configuration);
-  const question = typeof values['question'] === 'string' ? values['question'] : '';
+  const question = typeof values['query'] === 'string' ? values['query'] : '';
   const found = await inScope(call.tenantId, (scope) =>
     searchPassages(scope.tx, {
       question,

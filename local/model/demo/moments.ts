@@ -73,6 +73,9 @@ const HOUR = `(?<hour>\\d{1,2}|${NUMBER_WORDS.join('|')})`;
 const MINUTE = '(?<minute>[0-5]\\d)';
 const HALF_OF_DAY = '\\s*(?<half>[ap])\\.?m\\b\\.?';
 const NOT_INSIDE_NUMBER = '(?<![\\d:.-])';
+// "Monday 9", but not "Monday 9 December".
+const AFTER_WEEKDAY = '(?<=\\b(?:mon|tues|wednes|thurs|fri|satur|sun)day )';
+const MONTH = '\\s+(?:of\\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)';
 
 /** Ways to write a time, the surest first: a place that one has read is not read again. */
 const TIMES = [
@@ -81,6 +84,7 @@ const TIMES = [
   `\\b(?<offset>half past|quarter past|quarter to) ${HOUR}\\b(?:${HALF_OF_DAY})?`,
   `${NOT_INSIDE_NUMBER}\\b${HOUR}${HALF_OF_DAY}`,
   `\\b${HOUR}\\s+o['’]?clock\\b`,
+  `${AFTER_WEEKDAY}(?<hour>\\d{1,2})\\b(?!\\s*[:.]\\d|(?:st|nd|rd|th)\\b|${MONTH})`,
   `\\b(?:at|around|about|by) ${HOUR}\\b(?!\\s*[:.]\\d|\\s+(?:people|persons?|of)\\b)`,
   '\\b(?:at )?(?<named>noon|midday|midnight)\\b',
 ].map((pattern) => new RegExp(pattern, 'gi'));

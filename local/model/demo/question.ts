@@ -1,5 +1,5 @@
 // One natural question for everything that is missing.
-import type { Parameter } from './parameters.js';
+import type { Kind, Parameter } from './parameters.js';
 import { capitalized, humanLabel, joinList } from './words.js';
 
 /** Longer descriptions are explanations, not names of things. */
@@ -7,28 +7,31 @@ const LONGEST_LABEL_WORDS = 7;
 
 /** "Which day and what time would you like?" */
 export function questionFor(missing: Parameter[]): string {
-  const isOnly = (parameter: Parameter): boolean =>
-    missing.filter((other) => other.kind === parameter.kind).length === 1;
-  const wishes = missing.filter((parameter) => parameter.kind !== 'text' && parameter.kind !== 'boolean');
+  const isWish = ({ kind }: Parameter): boolean => {
+    if (kind === 'text' || kind === 'boolean') return false;
+    // Of two days each needs its own name.
+    return !MOMENTS.includes(kind) || missing.filter((other) => other.kind === kind).length === 1;
+  };
+  const wishes = missing.filter(isWish);
   const facts = missing.filter((parameter) => !wishes.includes(parameter));
   const sentences = [
-    ...(wishes.length > 0
-      ? [`${joinList(wishes.flatMap((parameter) => wish(parameter, isOnly(parameter))))} would you like?`]
-      : []),
+    ...(wishes.length > 0 ? [`${joinList(wishes.flatMap(wish))} would you like?`] : []),
     ...(facts.length > 0 ? [factQuestion(facts, wishes.length > 0)] : []),
   ];
   return sentences.map(capitalized).join(' ');
 }
 
-function wish(parameter: Parameter, isOnly: boolean): string | string[] {
+const MOMENTS: Kind[] = ['date', 'time', 'dateTime'];
+
+function wish(parameter: Parameter): string | string[] {
   const label = labelOf(parameter);
   switch (parameter.kind) {
     case 'date':
-      return isOnly ? 'which day' : `which day (${label})`;
+      return 'which day';
     case 'time':
-      return isOnly ? 'what time' : `what time (${label})`;
+      return 'what time';
     case 'dateTime':
-      return isOnly ? ['which day', 'what time'] : `which day and time (${label})`;
+      return ['which day', 'what time'];
     case 'choice':
       return `which ${label} (${joinList(parameter.choices.map(humanLabel), 'or')})`;
     case 'number':

@@ -20,7 +20,10 @@ export function readValues(parameters: Parameter[], reading: Reading): Values {
   const times = findTimes(reading.text, { bareHours: reading.asked.some(takesTime) && dates.length === 0 });
   const rest = blankOut(reading.text, [...dates, ...times]);
   const numbers = findNumbers(rest);
-  const ordered = [...parameters].sort((one, other) => Number(other.required) - Number(one.required));
+  // What was just asked for comes first: of two days in a request, "Tuesday" answers for the one that is still open.
+  const rank = (parameter: Parameter): number =>
+    (reading.asked.includes(parameter) ? 2 : 0) + Number(parameter.required);
+  const ordered = [...parameters].sort((one, other) => rank(other) - rank(one));
   const moments = readMoments(ordered, { dates, times, now: reading.now });
   const values: Values = { ...moments };
   for (const parameter of ordered) {

@@ -90,6 +90,11 @@ function lineOf(row: LineRow, addresses: Map<string, string>): RunLine {
   };
 }
 
+/** Whether the run of a turn has more to do or to say. */
+export async function isRunOpen(tx: Scope['tx'], turnId: string): Promise<boolean> {
+  return (await tx.toolRun.count({ where: { turnId, open: true } })) > 0;
+}
+
 /** Everything that is known of one run, or undefined. */
 export async function storyOfRun(
   scope: Scope,

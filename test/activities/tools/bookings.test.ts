@@ -67,18 +67,15 @@ describe('the bookings provider', function () {
       const results = await Promise.all(
         people.map((contactId) => call('reserveSlot', { date: MONDAY, time: '09:00' }, { contactId })),
       );
-      const counts = Map.groupBy(results, ({ status }) => status);
-      assert.equal(counts.get('reserved')?.length, 1);
-      assert.equal(counts.get('taken')?.length, 39);
+      const summaries = (status: string): unknown[] =>
+        results.filter((result) => result['status'] === status).map(({ summary }) => summary);
+      assert.deepEqual(summaries('reserved'), ['You are booked for Monday 7 December at 09:00.']);
+      assert.equal(summaries('taken').length, 39);
+      assert.deepEqual(
+        [...new Set(summaries('taken'))],
+        ['Monday 7 December at 09:00 is already taken. Still free that day: 09:30, 10:00, 10:30 and 11:00.'],
+      );
       assert.equal(await count('reserved'), 1);
-      assert.equal(
-        counts.get('reserved')?.[0]?.['summary'],
-        'You are booked for Monday 7 December at 09:00.',
-      );
-      assert.equal(
-        counts.get('taken')?.[0]?.['summary'],
-        'Monday 7 December at 09:00 is already taken. Still free that day: 09:30, 10:00, 10:30 and 11:00.',
-      );
     });
 
     it('happens once per key, however often it is called', async () => {
@@ -124,9 +121,6 @@ describe('the bookings provider', function () {
         assert.equal(rows.length, 1);
         assert.equal(rows[0].owner, contactId);
         assert.ok(!rows[0].details_cipher.includes('brake'));
-        await client.query('update data_keys set wrapped = null, destroyed_at = now() where id = $1', [
-          rows[0].key_id,
-        ]);
       });
     });
 

@@ -103,7 +103,9 @@ describe('the knowledge provider', function () {
     const { language = 'en', tenantId = bench.tenantId } = options;
     const provider = createKnowledge({ inScope: bench.inScope, folderOf: () => options.folder ?? folder });
     const configuration = businessWith({ business: { language } });
-    return operationOf(provider, 'search').call(toolCall({ tenantId }, { question }, { configuration }));
+    return operationOf(provider, 'search').call(
+      toolCall({ tenantId }, { query: question }, { configuration }),
+    );
   };
   const rows = (tenantId = bench.tenantId): Promise<{ file: string; heading: string }[]> =>
     bench.database.inTenant(tenantId, (tx) => tx.knowledgePassage.findMany({ orderBy: [{ file: 'asc' }] }));

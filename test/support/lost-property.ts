@@ -1,0 +1,22 @@
+// A provider that the product doesn't have: what somebody writes who adds a tool with a system of its own.
+import type { ToolProvider } from '../../activities/tools/provider.js';
+
+export function createLostProperty(shelf: Record<string, string>): ToolProvider {
+  return {
+    resultsAreUntrusted: false,
+    operations: {
+      lookUp: {
+        async call({ arguments: { thing } }) {
+          const place = shelf[String(thing)];
+          return {
+            found: place !== undefined,
+            summary:
+              place === undefined
+                ? `No ${String(thing)} was brought to us.`
+                : `The ${String(thing)} is ${place}.`,
+          };
+        },
+      },
+    },
+  };
+}
