@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { NativeConnection, Runtime, DefaultLogger } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
 import { transports } from 'winston';
 import { Writable } from 'node:stream';
 import { createModel } from '../activities/claude/model.js';
@@ -83,10 +83,14 @@ export interface Desk {
 let isRuntimeInstalled = false;
 
 /** The SDK's own log would drown the report; failures show in the histories. */
-function installQuietRuntime(): void {
+export function installQuietRuntime(): void {
   if (isRuntimeInstalled) return;
   isRuntimeInstalled = true;
-  Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } },
+  });
 }
 
 export interface DeskOptions {

@@ -35,7 +35,7 @@ export interface TenantConfiguration {
   channels: Channels;
   /** Never empty. */
   owners: Owner[];
-  /** By language code; holds every language of `assistant.languages`. */
+  /** By language code: every language of `assistant.languages`, and those that are only heard. */
   phrases: Record<string, PhraseBook>;
 }
 
@@ -108,10 +108,22 @@ export interface Detection {
     examples: number;
     schema: number;
   };
-  /** Added when a whole trigger phrase or alias stands in the message. */
+  /** Worth of a word of everyday talk (`lists.everydayWords`); a word that names something is worth 1. */
+  everydayInformation: number;
+  /** Factor by what the sentence does. */
+  forms: { request: number; question: number; statement: number };
+  /** Exponent of the share of the sentence that speaks of the tool. */
+  coverage: { request: number; other: number };
+  /** Added when a whole trigger phrase or alias of several words stands in the message. */
   phraseBonus: number;
-  /** Added when the message has the form of a request (`lists.requestForms`). */
-  requestFormBonus: number;
+  /** Added when the sentence begins as requests for the tool do. */
+  actionBonus: number;
+  /** Added when the sentence holds a date, a time or a number, and the tool takes one. */
+  valueBonus: number;
+  /** Scores are divided by 1 plus this, per tenfold of the catalogue above a dozen tools. */
+  cataloguePenalty: number;
+  /** Tools with at least this share of the best score are candidates too. */
+  candidateShare: number;
   /** Added to a tool that has a live context in this chat. */
   recentContextBonus: number;
 }

@@ -98,11 +98,12 @@ function languageProblems({ assistant, business, phrases }: ReadSections): Expla
     });
   }
   for (const [index, language] of assistant.languages.entries()) {
-    if (phrases === undefined || known(phrases, language) !== undefined) continue;
+    if (phrases === undefined || known(phrases, language)?.sentences !== undefined) continue;
+    const spoken = Object.entries(phrases).filter(([, book]) => book.sentences !== undefined);
     problems.push({
       path: ['assistant', 'languages', index],
-      wrong: `there are no phrases in "${language}"`,
-      right: `a file phrases/${language}.yaml, or one of ${Object.keys(phrases).join(', ')}`,
+      wrong: `there are no sentences in "${language}"`,
+      right: `a file phrases/${language}.yaml with sentences, or one of ${spoken.map(([name]) => name).join(', ')}`,
     });
   }
   return problems;

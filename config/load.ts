@@ -188,7 +188,7 @@ function tenantOf(slug: string, sections: Sections): TenantConfiguration {
     tools: Object.entries(tools).map(([name, tool]) => ({ name, ...tool })),
     phrases: Object.fromEntries(
       Object.entries(phrases)
-        .filter(([language]) => assistant.languages.includes(language))
+        .filter(([language, book]) => assistant.languages.includes(language) || book.sentences === undefined)
         .map(([language, book]) => [language, { language, ...book }]),
     ),
   };

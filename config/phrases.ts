@@ -79,8 +79,22 @@ export const SENTENCES = {
 export type SentenceKey = keyof typeof SENTENCES;
 
 export const PHRASE_LISTS = [
-  /** Words by which a message asks for something: "can I", "I would like". */
+  /** Words by which a sentence asks for something: "can I", "I would like". */
   'requestForms',
+  /** Words by which a sentence asks a question: "what", "is there". Weaker than a request: talk is full of questions. */
+  'questionForms',
+  /** Verbs that make a sentence a request when it begins with them, greetings and the like left out: "show", "cancel". */
+  'commandStarts',
+  /** The same for languages whose verb comes last. */
+  'commandEnds',
+  /** Tells of feelings, opinions, memories, or of the assistant itself: the sentence is talk, whatever words it holds. */
+  'talkForms',
+  /** Verbs for work on words that needs no tool, where a request begins with them: "explain", "rewrite", "translate". */
+  'textWork',
+  /** Words of everyday talk: they stand in every second message and are hardly evidence. */
+  'everydayWords',
+  /** Say when: weekdays, months, "tomorrow". */
+  'dateWords',
   /** Small talk. Counts only when the message is nothing else (`isOnly`): "hi, book 9:00" is a request. */
   'smallTalk',
   /** About this chat itself: "explain this", "do you remember". Keeps a message out of the tool lane wherever it stands. */
@@ -105,7 +119,8 @@ export type PhraseListKey = (typeof PHRASE_LISTS)[number];
 export interface PhraseBook {
   /** BCP 47, such as `en`. */
   language: string;
-  sentences: Record<SentenceKey, string>;
+  /** Absent: customers are understood in this language, and answered in the tenant's own. */
+  sentences?: Record<SentenceKey, string> | undefined;
   lists: Record<PhraseListKey, string[]>;
 }
 
@@ -136,6 +151,7 @@ export function sentence<K extends SentenceKey>(
   const isComplete = (part: string): boolean =>
     placeholdersOf(part).every((name) => Boolean(known.get(name)));
 
+  if (!book.sentences) throw new Error(`"${book.language}" is only heard: it has lists and no sentences`);
   // Parts are chosen in the template, before any value is in it: a value may hold brackets or braces of its own.
   return book.sentences[key]
     .split(OPTIONAL_PART)

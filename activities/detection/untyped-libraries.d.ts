@@ -12,4 +12,6 @@ declare module 'stopword' {
   export const por: string[];
   export const deu: string[];
   export const fra: string[];
+  export const hau: string[];
+  export const yor: string[];
 }

@@ -124,9 +124,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Words and numbers joined by punctuation: `required`, `choc-chip`, `starters-2027`. No part mixes letters and digits. */
 function isSlug(value: string): boolean {
-  return value
-    .split(/[^\p{L}\p{N}]+/u)
-    .every((part) => /^(?:\p{N}*|\p{Lu}?\p{Ll}*|\p{Lu}*)$/u.test(part));
+  return value.split(/[^\p{L}\p{N}]+/u).every((part) => /^(?:\p{N}*|\p{Lu}?\p{Ll}*|\p{Lu}*)$/u.test(part));
 }
 
 /** Shannon entropy of the whole value. */

@@ -49,7 +49,10 @@ export function findIbans(text: string): Span[] {
   return findAll(text, IBAN, ({ index, 0: match }) => {
     const country = countrySpecs[match.slice(0, 2).toUpperCase()];
     const end = index + lengthWith(match, country?.chars ?? 0);
-    const account = text.slice(index, end).replace(/[^A-Za-z0-9]/g, '').toUpperCase();
+    const account = text
+      .slice(index, end)
+      .replace(/[^A-Za-z0-9]/g, '')
+      .toUpperCase();
     if (!isValidIBAN(account) || /^[\p{L}\p{N}]/u.test(text.slice(end, end + 1))) return undefined;
     return { rule: 'iban', start: index, end };
   });

@@ -76,7 +76,8 @@ export function createScrubber(settings: Scrubbing): Scrubber {
   function cleanMembers(value: JsonObject, count: Count, depth: number): JsonObject {
     const members = new Map<string, Json>();
     for (const [name, member] of Object.entries(value)) {
-      members.set(unused(clean(name, count), members), cleanMember(name, member, count, depth));
+      const cleanName = clean(name, count);
+      members.set(unused(cleanName, members), cleanMember(cleanName, member, count, depth));
     }
     return Object.fromEntries(members);
   }

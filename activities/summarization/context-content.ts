@@ -50,8 +50,7 @@ function bounded(content: ContextContent): ContextContent {
 function oneLine(value: Json): string {
   const text = isJsonObject(value)
     ? Object.entries(value)
-        .filter(([, member]) => typeof member !== 'object')
-        .map(([name, member]) => `${name}: ${String(member)}`)
+        .flatMap(([name, member]) => (typeof member === 'object' ? [] : [`${name}: ${String(member)}`]))
         .join(', ')
     : typeof value === 'string'
       ? value

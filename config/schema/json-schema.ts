@@ -123,16 +123,20 @@ function inspectChild({ schema, path, problems }: Place, name: string): void {
   else problems.push({ path: [...path, name], wrong: 'is not a schema', right: 'a mapping with a type' });
 }
 
+/** Made once: the meta-schemas that it checks with take longer to compile than any tool's schema. */
+const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: false });
+addFormats.default(ajv, [...FORMATS]);
+
 /** What Ajv itself finds: a pattern that doesn't compile, a bound that isn't a number. */
 function compileProblems(schema: JsonObject): SchemaProblem[] {
-  const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: false });
-  addFormats.default(ajv, [...FORMATS]);
   try {
     ajv.compile(schema);
     return [];
   } catch (error) {
     const wrong = error instanceof Error ? error.message : 'Ajv refuses it';
     return [{ path: [], wrong, right: 'a schema of JSON Schema 2020-12 that Ajv compiles in strict mode' }];
+  } finally {
+    ajv.removeSchema(schema);
   }
 }
 

@@ -42,6 +42,7 @@ export const limits = z.strictObject({
 });
 
 const weight = z.number().min(0).max(100);
+const share = z.number().min(0).max(1);
 
 export const detection = z.strictObject({
   threshold: z.number().gt(0).max(1_000),
@@ -57,7 +58,13 @@ export const detection = z.strictObject({
     examples: weight,
     schema: weight,
   }),
+  everydayInformation: share,
+  forms: z.strictObject({ request: share, question: share, statement: share }),
+  coverage: z.strictObject({ request: weight, other: weight }),
   phraseBonus: weight,
-  requestFormBonus: weight,
+  actionBonus: weight,
+  valueBonus: weight,
+  cataloguePenalty: weight,
+  candidateShare: share,
   recentContextBonus: weight,
 });

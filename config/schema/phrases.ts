@@ -28,13 +28,15 @@ function placeholdersInWords(name: SentenceKey): string {
 
 const phrase = z.string().trim().min(1).max(100);
 
+/** A language needs no phrases for a list: its own words may say it otherwise. */
+const phraseList = z.array(phrase).max(500).default([]);
+
 const sentenceKeys = Object.keys(SENTENCES).filter((name): name is SentenceKey => name in SENTENCES);
 
 export const phraseBook = z.strictObject({
-  sentences: z.strictObject(fromKeys<SentenceKey, typeof text>(sentenceKeys, template)),
-  lists: z.strictObject(
-    fromKeys<PhraseListKey, z.ZodArray<typeof phrase>>(PHRASE_LISTS, () => z.array(phrase).max(500)),
-  ),
+  /** Absent: the language is heard, and never spoken. */
+  sentences: z.strictObject(fromKeys<SentenceKey, typeof text>(sentenceKeys, template)).optional(),
+  lists: z.strictObject(fromKeys<PhraseListKey, typeof phraseList>(PHRASE_LISTS, () => phraseList)),
 });
 
 /** Makes an object key by key and proves that none was left out. */

@@ -1,6 +1,6 @@
 // Tool contexts (spec A9): compact results that a follow-up may refer to. Per chat, few, and gone after their time.
 import { randomUUID } from 'node:crypto';
-import { openOptional, type Scope } from './scope.js';
+import { inOrder, openOptional, type Scope } from './scope.js';
 
 /** More than a person can refer back to. */
 const KEPT_PER_CHAT = 8;
@@ -70,20 +70,18 @@ export async function liveContexts(scope: Scope, chatId: string): Promise<ToolCo
     orderBy: { createdAt: 'desc' },
     take: KEPT_PER_CHAT,
   });
-  return Promise.all(
-    rows.map(async (row) => ({
-      contextId: row.id,
-      tool: row.tool,
-      content:
-        (await openOptional(scope, {
-          table: 'contexts',
-          column: 'content_cipher',
-          rowId: row.id,
-          keyId: row.keyId,
-          cipher: row.contentCipher,
-        })) ?? '',
-      isTainted: row.tainted,
-      createdAt: row.createdAt,
-    })),
-  );
+  return inOrder(rows, async (row) => ({
+    contextId: row.id,
+    tool: row.tool,
+    content:
+      (await openOptional(scope, {
+        table: 'contexts',
+        column: 'content_cipher',
+        rowId: row.id,
+        keyId: row.keyId,
+        cipher: row.contentCipher,
+      })) ?? '',
+    isTainted: row.tainted,
+    createdAt: row.createdAt,
+  }));
 }

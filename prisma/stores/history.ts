@@ -1,5 +1,5 @@
 // What was said in one chat, both sides, in the order both saw it. No other chat is ever read.
-import { openOptional, type Scope } from './scope.js';
+import { inOrder, openOptional, type Scope } from './scope.js';
 
 export interface Utterance {
   sequence: number;
@@ -14,33 +14,30 @@ export async function recentUtterances(
   scope: Scope,
   { chatId, turnId, before, limit }: { chatId: string; turnId: string; before: number; limit: number },
 ): Promise<Utterance[]> {
-  const [came, went] = [
-    await scope.tx.inbox.findMany({
-      where: { chatId, sequence: { lt: before }, kind: 'text', NOT: { turnId } },
-      orderBy: { sequence: 'desc' },
-      take: limit,
-    }),
-    await scope.tx.outbox.findMany({
-      where: { chatId, state: 'sent', sequence: { lt: before } },
-      orderBy: { sequence: 'desc' },
-      take: limit,
-    }),
-  ];
-  const fromCustomer = came.map(async (row): Promise<Utterance> => ({
+  const newestFirst = { orderBy: { sequence: 'desc' }, take: limit } as const;
+  const came = await scope.tx.inbox.findMany({
+    where: { chatId, sequence: { lt: before }, kind: 'text', NOT: { turnId } },
+    ...newestFirst,
+  });
+  const went = await scope.tx.outbox.findMany({
+    where: { chatId, state: 'sent', sequence: { lt: before } },
+    ...newestFirst,
+  });
+  const fromCustomer = await inOrder(came, async (row): Promise<Utterance> => ({
     sequence: row.sequence,
     author: 'customer',
     text: (await open(scope, 'inbox', row)) ?? '',
     isTainted: false,
     externalId: row.externalId,
   }));
-  const fromUs = went.map(async (row): Promise<Utterance> => ({
+  const fromUs = await inOrder(went, async (row): Promise<Utterance> => ({
     sequence: row.sequence ?? 0,
     author: row.author === 'human' ? 'human' : 'assistant',
     text: (await open(scope, 'outbox', row)) ?? '',
     isTainted: row.tainted,
     ...(row.externalId !== null && { externalId: row.externalId }),
   }));
-  const all = await Promise.all([...fromCustomer, ...fromUs]);
+  const all = [...fromCustomer, ...fromUs];
   return all.sort((one, other) => one.sequence - other.sequence).slice(-limit);
 }
 

@@ -32,6 +32,16 @@ export async function openOptional(
   return scope.content.openText(scope.tx, scope.tenantId, { ...place, keyId, cipher });
 }
 
+/** One after the other: a transaction has one connection, and reading a row may have to fetch its key. */
+export async function inOrder<Row, Result>(
+  rows: readonly Row[],
+  read: (row: Row) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const row of rows) results.push(await read(row));
+  return results;
+}
+
 /** Tells listeners (pages, event streams) that something of this chat has changed; goes out with the commit. */
 export async function notify(
   scope: Scope,

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../workflows/domain/failures.js';
 import type { ProposedStep } from '../../workflows/domain/plan.js';
 import type { Effect, Gate, JsonObject } from '../../workflows/domain/tool.js';
 import { parseJsonObject } from '../json.js';
-import { openOptional, type Scope } from './scope.js';
+import { inOrder, openOptional, type Scope } from './scope.js';
 
 export type StepState =
   'proposed' | 'accepted' | 'rejected' | 'started' | 'succeeded' | 'failed' | 'refused' | 'unknown';
@@ -70,7 +70,7 @@ export async function proposeStep(
 
 export async function stepsOfTurn(scope: Scope, turnId: string): Promise<Step[]> {
   const rows = await scope.tx.step.findMany({ where: { turnId }, orderBy: { ordinal: 'asc' } });
-  return Promise.all(rows.map((row) => readStep(scope, row)));
+  return inOrder(rows, (row) => readStep(scope, row));
 }
 
 /** Reads one step and locks it until the commit. */

@@ -2,7 +2,7 @@
 import type { Prisma } from '../generated/client.js';
 import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
-import { type Scope, openOptional } from './scope.js';
+import { inOrder, type Scope, openOptional } from './scope.js';
 
 export interface ChatRow {
   chatId: string;
@@ -179,23 +179,21 @@ export interface TurnMessage {
 /** The customer's messages of a turn, in their order. */
 export async function messagesOfTurn(scope: Scope, turnId: string): Promise<TurnMessage[]> {
   const rows = await scope.tx.inbox.findMany({ where: { turnId }, orderBy: { sequence: 'asc' } });
-  return Promise.all(
-    rows.map(async (row) => ({
-      messageId: row.id,
-      externalId: row.externalId,
-      sequence: row.sequence,
-      text:
-        (await openOptional(scope, {
-          table: 'inbox',
-          column: 'content_cipher',
-          rowId: row.id,
-          keyId: row.keyId,
-          cipher: row.contentCipher,
-        })) ?? '',
-      contentHmac: row.contentHmac,
-      ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
-    })),
-  );
+  return inOrder(rows, async (row) => ({
+    messageId: row.id,
+    externalId: row.externalId,
+    sequence: row.sequence,
+    text:
+      (await openOptional(scope, {
+        table: 'inbox',
+        column: 'content_cipher',
+        rowId: row.id,
+        keyId: row.keyId,
+        cipher: row.contentCipher,
+      })) ?? '',
+    contentHmac: row.contentHmac,
+    ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
+  }));
 }
 
 export function prepared(turn: ClaimedTurn & { decision: TurnDecision }): PreparedTurn {

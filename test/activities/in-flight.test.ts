@@ -102,8 +102,8 @@ describe('forty customers for one slot', function () {
     const replies = await Promise.all(
       chats.map(async (chat) => (await desk.replies(chat)).at(-1)?.text ?? ''),
     );
-    assert.equal(replies.filter((text) => /You are booked/.test(text)).length, 1);
-    assert.equal(replies.filter((text) => /taken/.test(text)).length, 39);
+    assert.equal(replies.filter((text) => text.includes('You are booked')).length, 1);
+    assert.equal(replies.filter((text) => text.includes('taken')).length, 39);
     const booked = await desk.database.inTenant(desk.tenantId, (tx) =>
       tx.booking.count({ where: { state: 'reserved' } }),
     );

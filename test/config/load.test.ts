@@ -68,10 +68,20 @@ describe('the configuration', () => {
   });
 
   it('has a sentence for every error code in every language', () => {
-    const { phrases } = copy.load();
-    assert.deepEqual(Object.keys(phrases).sort(), ['en', 'tr']);
-    for (const book of Object.values(phrases)) {
-      for (const code of ERROR_CODES) assert.ok(book.sentences[code].length > 5, `${book.language} ${code}`);
+    const { phrases, assistant } = copy.load();
+    for (const language of assistant.languages) {
+      const sentences = phrases[language]?.sentences ?? assert.fail(`${language} has no sentences`);
+      for (const code of ERROR_CODES) assert.ok(sentences[code].length > 5, `${language} ${code}`);
+    }
+  });
+
+  it('hears languages that it doesn’t speak, by files that hold lists only', () => {
+    const { phrases, assistant } = copy.load();
+    const heard = Object.values(phrases).filter(({ sentences }) => sentences === undefined);
+    assert.deepEqual(heard.map(({ language }) => language).sort(), ['es', 'ha', 'pcm', 'pt', 'yo']);
+    for (const { language, lists } of heard) {
+      assert.ok(!assistant.languages.includes(language));
+      assert.ok(lists.smallTalk.length > 10 && lists.negative.length > 3, language);
     }
   });
 
@@ -97,7 +107,7 @@ describe('the configuration', () => {
     assert.equal(tenant.limits.questionMinutes, 15);
     assert.equal(tenant.models.chat.maxTokens, 99);
     assert.ok(tenant.models.chat.name.length > 0);
-    assert.equal(tenant.phrases['en']?.sentences.acknowledgement, 'One moment.');
+    assert.equal(tenant.phrases['en']?.sentences?.acknowledgement, 'One moment.');
     assert.deepEqual(tenant.phrases['en']?.lists.followUp, ['and then']);
     assert.ok((tenant.phrases['en']?.lists.negative.length ?? 0) > 5);
   });
@@ -304,7 +314,7 @@ describe('the configuration', () => {
         name: 'a rule about a tool that does not exist',
         file: 'defaults/policy.yaml',
         edit: ['when: { effects: [read] }', 'when: { tools: [check_availabilty] }'],
-        path: 'policy.rules.3.when.tools.0',
+        path: 'policy.rules.4.when.tools.0',
         wrong: /no tool/,
         right: /did you mean check_availability\?/,
       },
@@ -312,7 +322,7 @@ describe('the configuration', () => {
         name: 'two rules of one name',
         file: 'defaults/policy.yaml',
         edit: ['name: reading-is-free', 'name: people-only'],
-        path: 'policy.rules.3.name',
+        path: 'policy.rules.4.name',
         wrong: /another rule/,
         right: /its own/,
       },
@@ -353,7 +363,7 @@ describe('the configuration', () => {
         file: 'defaults/assistant.yaml',
         edit: ['languages: [en, tr]', 'languages: [en, de]'],
         path: 'assistant.languages.1',
-        wrong: /no phrases in "de"/,
+        wrong: /no sentences in "de"/,
         right: /phrases\/de\.yaml/,
       },
       {

@@ -32,7 +32,7 @@ interface Outcome {
   messages: string;
   effects: number;
   replies: number;
-  /** Until the customer had the last word, and until the chat answered the next message. */
+  /** Since all was up again (or the owner decided): until the last word, and until the next message was answered. */
   seconds: string;
   secondsToNext: string;
 }
@@ -54,13 +54,12 @@ describe('killed in the middle', function () {
 
   it('goes on when the worker is killed at three points', async () => {
     const stands = await standAtThreePoints('worker', first);
-    const killedAt = Date.now();
     const { worker } = installation.facts().pids;
     await installation.kill9('worker');
     await eventually('another worker', () =>
       installation.facts().pids.worker === worker ? undefined : true,
     );
-    await settleAll(stands, { killed: 'worker', killedAt });
+    await settleAll(stands, 'worker');
   });
 
   it('goes on when everything is killed at three points, and an ordinary worker takes over', async () => {
@@ -68,7 +67,7 @@ describe('killed in the middle', function () {
     await installation.kill9('everything');
     assert.deepEqual(installation.left(), [], 'nothing is alive');
     await installation.start({});
-    await settleAll(stands, { killed: 'everything', killedAt: Date.now() });
+    await settleAll(stands, 'everything');
   });
 
   it('takes its parts along when only the launcher is killed, and starts again', async () => {
@@ -121,8 +120,10 @@ describe('killed in the middle', function () {
     return { point, chat, id, start, ref };
   }
 
-  async function settleAll(stands: Stand[], kill: { killed: string; killedAt: number }): Promise<void> {
-    const found = await Promise.all(stands.map((stand) => settle(stand, kill)));
+  async function settleAll(stands: Stand[], killed: string): Promise<void> {
+    // From here on the customer could be answered.
+    const upAgainAt = Date.now();
+    const found = await Promise.all(stands.map((stand) => settle(stand, { killed, upAgainAt })));
     outcomes.push(...found.map(({ outcome }) => outcome));
     for (const { stand, message, replies, outcome } of found) {
       const story = `${stand.chat}: ${message.state}, ${JSON.stringify(replies.map(({ text }) => text))}`;
@@ -134,9 +135,9 @@ describe('killed in the middle', function () {
     }
   }
 
-  async function settle(stand: Stand, kill: { killed: string; killedAt: number }) {
+  async function settle(stand: Stand, { killed, upAgainAt }: { killed: string; upAgainAt: number }) {
     const { chat, id, ref } = stand;
-    let from = kill.killedAt;
+    let from = upAgainAt;
     if (stand.point === 'approval') {
       from = Date.now();
       const { status } = await api.decide(ref, 'approve');
@@ -154,7 +155,7 @@ describe('killed in the middle', function () {
     ]);
     const outcome = {
       point: POINTS[stand.point],
-      killed: kill.killed,
+      killed,
       messages: message.state,
       effects: bookings.length,
       replies: replies.length - 1,

@@ -1,4 +1,4 @@
-import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import Anthropic, { type APIError } from '@anthropic-ai/sdk';
 import assert from 'node:assert/strict';
 import { PLAIN, callOf, clientFor, dialogue, startModel, textOf, type RunningModel } from './model-server.js';
 

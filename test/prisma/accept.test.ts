@@ -56,7 +56,7 @@ describe('accepting a message', () => {
         ['accepted', 'turn', null, sentAt, account.accountId],
       );
       const [contact] = await tx.contact.findMany({ include: { aliases: true, chats: true } });
-      assert.ok(contact && contact.id === result.contactId);
+      assert.ok(contact?.id === result.contactId);
       const [alias] = contact.aliases;
       const [chat] = contact.chats;
       assert.ok(alias?.addressCipher && chat?.addressCipher && message.contentCipher);

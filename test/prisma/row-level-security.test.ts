@@ -161,7 +161,7 @@ describe('row-level security', () => {
       const update = await outcomeOf(client, `update ${name} set ${tenantColumn} = '${theirs}'`);
       for (const [verb, outcome] of Object.entries({ insert, update })) {
         assert.match(outcome, outcome.includes('policy') ? BY_POLICY : DENIED, `${verb} ${name}`);
-        if (outcome.startsWith("42501 new row violates row-level security policy")) byPolicy += 1;
+        if (outcome.startsWith('42501 new row violates row-level security policy')) byPolicy += 1;
       }
     });
     // 18 tables take both from the application, five more only inserts; the audit's three take nothing.

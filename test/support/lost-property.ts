@@ -6,14 +6,12 @@ export function createLostProperty(shelf: Record<string, string>): ToolProvider 
     resultsAreUntrusted: false,
     operations: {
       lookUp: {
-        async call({ arguments: { thing } }) {
-          const place = shelf[String(thing)];
+        async call({ arguments: values }) {
+          const thing = typeof values['thing'] === 'string' ? values['thing'] : '';
+          const place = shelf[thing];
           return {
             found: place !== undefined,
-            summary:
-              place === undefined
-                ? `No ${String(thing)} was brought to us.`
-                : `The ${String(thing)} is ${place}.`,
+            summary: place === undefined ? `No ${thing} was brought to us.` : `The ${thing} is ${place}.`,
           };
         },
       },

@@ -87,3 +87,8 @@ export function operationOf(provider: ToolProvider, name: string): ToolProvider[
   if (!operation) throw new Error(`the provider has no operation ${name}`);
   return operation;
 }
+
+/** What a result says in words; empty where it says nothing. */
+export function summaryOf({ summary }: JsonObject): string {
+  return typeof summary === 'string' ? summary : '';
+}

@@ -1,5 +1,5 @@
 // Which times can be booked: opening hours cut into slots, with notice and horizon. Knows nothing of what is taken.
-import { DateTime } from 'luxon';
+import { type DateTime } from 'luxon';
 import type { TenantConfiguration } from '../../../config/configuration.js';
 import type { BookingsSettings } from '../../../config/schema/providers.js';
 import {

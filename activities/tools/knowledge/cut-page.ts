@@ -13,7 +13,7 @@ export function cutPage(
 ): Passage[] {
   const tokens = lexer(markdown);
   const first = tokens.find(
-    (token): token is Tokens.Heading => token.type === 'heading' && token['depth'] === 1,
+    (token): token is Tokens.Heading => token.type === 'heading' && token.depth === 1,
   );
   const title = (first && plain(first.tokens)) ?? fallbackTitle;
   const passages: Passage[] = [];
@@ -56,7 +56,7 @@ function linesOf(token: Token): string[] {
   const children = childrenOf(token);
   if (token.type === 'blockquote') return (children ?? []).flatMap(linesOf);
   if (token.type === 'space' || token.type === 'hr' || token.type === 'html') return [];
-  const text = children ? plain(children) : 'text' in token ? squeezed(String(token['text'])) : '';
+  const text = children ? plain(children) : 'text' in token ? squeezed(String(token.text)) : '';
   return text === '' ? [] : [text];
 }
 
@@ -95,7 +95,7 @@ function inlineText(token: Token): string {
   if (token.type === 'html') return '';
   const children = childrenOf(token);
   if (children) return children.map(inlineText).join('');
-  return 'text' in token ? String(token['text']) : '';
+  return 'text' in token ? String(token.text) : '';
 }
 
 function childrenOf(token: Token): Token[] | undefined {

@@ -447,6 +447,7 @@ create policy owner_finds on inbox for select to aroko_owner using (true);
 create policy owner_finds on turns for select to aroko_owner using (true);
 create policy owner_finds on outbox for select to aroko_owner using (true);
 create policy owner_finds on approvals for select to aroko_owner using (true);
+create policy owner_finds on tool_runs for select to aroko_owner using (true);
 create policy owner_finds on login_links for select to aroko_owner using (true);
 create policy owner_finds on sessions for select to aroko_owner using (true);
 
@@ -626,7 +627,10 @@ create function aroko_says_waiting(p_older_than interval, p_limit int)
 returns table (tenant_id uuid, chat_id uuid, turn_id uuid, outbox_id uuid, kind text)
 language sql stable security definer set search_path = public, pg_temp as $$
   select o.tenant_id, o.chat_id, o.turn_id, o.id, o.kind from outbox o join turns t on t.id = o.turn_id
-    where o.state = 'planned' and t.state = 'running' and o.planned_at < now() - p_older_than order by o.planned_at limit p_limit $$;
+    -- A question to confirm closes its turn, and its run still has a last word to say.
+    where o.state = 'planned' and o.planned_at < now() - p_older_than
+      and (t.state = 'running' or exists (select 1 from tool_runs r where r.turn_id = t.id))
+    order by o.planned_at limit p_limit $$;
 
 create function aroko_decisions_unheard(p_older_than interval, p_limit int)
 returns table (tenant_id uuid, approval_id uuid, turn_id uuid)

@@ -8,6 +8,7 @@ import {
   businessWith,
   operationOf,
   startToolBench,
+  summaryOf,
   toolCall,
   type CallOptions,
   type ToolBench,
@@ -110,9 +111,9 @@ describe('the bookings provider', function () {
       const contactId = await bench.addPerson();
       const note = 'squeaking rear brake';
       await call('reserveSlot', { date: MONDAY, time: '11:00', note }, { contactId });
-      const { summary, bookings } = await call('listBookings', {}, { contactId });
-      assert.match(String(summary), /Monday 7 December at 11:00 \(“squeaking rear brake”\)/);
-      assert.equal((bookings as { note: string }[])[0]?.note, note);
+      const listed = await call('listBookings', {}, { contactId });
+      assert.match(summaryOf(listed), /Monday 7 December at 11:00 \(“squeaking rear brake”\)/);
+      assert.equal((listed['bookings'] as { note: string }[])[0]?.note, note);
       await connected(bench.urls.superuserUrl, async (client) => {
         const { rows } = await client.query(
           `select b.*, k.contact_id as owner from bookings b join data_keys k on k.id = b.key_id where resource = $1`,
@@ -209,7 +210,7 @@ describe('the bookings provider', function () {
         const options = { contactId: await bench.addPerson(), configuration: business(changes) };
         const result = await call('reserveSlot', { date, time }, options);
         assert.equal(result['status'], status);
-        assert.match(String(result['summary']), says);
+        assert.match(summaryOf(result), says);
         assert.equal(await count('reserved'), 0);
       });
     }
@@ -235,11 +236,11 @@ describe('the bookings provider', function () {
     });
 
     it('says why nothing is free', async () => {
-      const says = async (values: JsonObject): Promise<unknown> =>
-        (await call('listFreeSlots', values))['summary'];
+      const says = async (values: JsonObject): Promise<string> =>
+        summaryOf(await call('listFreeSlots', values));
       assert.equal(await says({ date: '2026-12-06' }), "We're closed on Sunday 6 December.");
       assert.equal(await says({ date: '2026-11-29' }), 'Sunday 29 November is over already.');
-      assert.match(String(await says({ date: '2027-03-01' })), /too far ahead/);
+      assert.match(await says({ date: '2027-03-01' }), /too far ahead/);
       now = new Date('2026-12-05T12:45:00+03:00');
       assert.equal(await says({ date: '2026-12-05' }), 'Nothing is free any more on Saturday 5 December.');
     });
@@ -315,7 +316,7 @@ describe('the bookings provider', function () {
       await reserve(contactId, MONDAY, '11:00');
       const asked = await call('cancelBooking', { date: MONDAY }, { contactId });
       assert.equal(asked['status'], 'which_one');
-      assert.match(String(asked['summary']), /2 bookings: Monday .* 09:00 and Monday .* 11:00\. Which one/);
+      assert.match(summaryOf(asked), /2 bookings: Monday .* 09:00 and Monday .* 11:00\. Which one/);
       await call('cancelBooking', { date: MONDAY, time: '11:00' }, { contactId });
       assert.equal((await call('cancelBooking', { date: MONDAY }, { contactId }))['status'], 'cancelled');
       assert.equal(await count('reserved'), 0);
@@ -353,7 +354,7 @@ describe('the bookings provider', function () {
       );
       assert.deepEqual(await happened('rescheduleBooking', options), result);
       assert.deepEqual(await booked(contactId), [`${TUESDAY} 10:30`]);
-      assert.match(String((await call('listBookings', {}, { contactId }))['summary']), /new tyre/);
+      assert.match(summaryOf(await call('listBookings', {}, { contactId })), /new tyre/);
       assert.ok((await free(MONDAY)).includes('09:00'));
       const again = await call(
         'rescheduleBooking',
@@ -372,7 +373,7 @@ describe('the bookings provider', function () {
       const taken = await to(TUESDAY, '10:30');
       assert.equal(taken['status'], 'taken');
       assert.match(
-        String(taken['summary']),
+        summaryOf(taken),
         /^Tuesday 8 December at 10:30 is already taken\. Your booking stays on Monday 7 December at 09:00\. Still free that day: /,
       );
       assert.equal((await to('2026-12-06', '10:00'))['status'], 'closed');
@@ -491,8 +492,8 @@ describe('the bookings provider', function () {
       const contactId = await bench.addPerson();
       const configuration = placed('Europe/Berlin', [{ from: '09:00', to: '17:00' }]);
       for (const date of ['2027-03-27', '2027-03-28']) {
-        const { summary } = await call('reserveSlot', { date, time: '09:00' }, { configuration, contactId });
-        assert.match(String(summary), /at 09:00\.$/);
+        const result = await call('reserveSlot', { date, time: '09:00' }, { configuration, contactId });
+        assert.match(summaryOf(result), /at 09:00\.$/);
       }
       const rows = await bench.database.inTenant(bench.tenantId, (tx) =>
         tx.booking.findMany({ where: { contactId }, orderBy: { startsAt: 'asc' } }),

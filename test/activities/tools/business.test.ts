@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createBusiness } from '../../../activities/tools/business.js';
 import type { TenantConfiguration } from '../../../config/configuration.js';
 import type { JsonObject } from '../../../workflows/domain/tool.js';
-import { businessWith, operationOf, toolCall } from '../../support/tool-calls.js';
+import { businessWith, operationOf, summaryOf, toolCall } from '../../support/tool-calls.js';
 
 const MONDAY_NOON = '2026-11-30T12:00:00+03:00';
 
@@ -77,14 +77,11 @@ describe('the business provider', () => {
     assert.equal(open['open_now'], true);
     assert.equal((open['days'] as JsonObject[]).length, 7);
     const lunch = await ask('openingHours', {}, '2026-11-30T13:00:00+03:00');
-    assert.match(String(lunch['summary']), /^We're closed now\. We open again at 13:30\./);
+    assert.match(summaryOf(lunch), /^We're closed now\. We open again at 13:30\./);
     const weekend = await ask('openingHours', {}, '2026-12-05T15:00:00+03:00');
-    assert.match(
-      String(weekend['summary']),
-      /^We're closed now\. We open again on Monday 7 December at 09:00\./,
-    );
+    assert.match(summaryOf(weekend), /^We're closed now\. We open again on Monday 7 December at 09:00\./);
     const holiday = await ask('openingHours', {}, '2026-12-28T10:00:00+03:00');
-    assert.match(String(holiday['summary']), /We're closed on Friday 1 January\.$/);
+    assert.match(summaryOf(holiday), /We're closed on Friday 1 January\.$/);
   });
 
   it('lives in the zone of the business, also when its clocks change', async () => {
@@ -95,11 +92,11 @@ describe('the business provider', () => {
     });
     // 07:30 UTC is 08:30 in winter and 09:30 in summer: the clocks went forward that night.
     const spring = await ask('openingHours', {}, '2027-03-28T07:30:00Z', berlin);
-    assert.match(String(spring['summary']), /^We're open now, until 24:00\./);
+    assert.match(summaryOf(spring), /^We're open now, until 24:00\./);
     const week = await ask('openingHours', {}, '2027-03-21T07:30:00Z', berlin);
-    assert.match(String(week['summary']), /^We're closed now\. We open again at 09:00\./);
+    assert.match(summaryOf(week), /^We're closed now\. We open again at 09:00\./);
     const last = await ask('openingHours', { date: '2027-03-28', time: '23:59' }, MONDAY_NOON, berlin);
-    assert.match(String(last['summary']), /^Yes/);
+    assert.match(summaryOf(last), /^Yes/);
   });
 
   it('tells the date and time of the place, not of the machine', async () => {
