@@ -3,12 +3,15 @@ import type { Configuration, TenantConfiguration } from '../config/configuration
 import type { Database } from '../prisma/database.js';
 import type { ToolDefinition } from '../workflows/domain/tool.js';
 import type { Detector } from './detection/detector.js';
+import { createScrubber, type Scrubber } from './scrubbing/scrubber.js';
 import { createLexicalDetector } from './detection/lexical-detector.js';
 
 export interface Tenant {
   tenantId: string;
   configuration: TenantConfiguration;
   detector: Detector;
+  /** Takes secrets out of what tools and models bring back. */
+  scrubber: Scrubber;
   tool(name: string): ToolDefinition | undefined;
 }
 
@@ -49,6 +52,7 @@ async function load(
       own,
       own.tools.filter((tool) => tool.enabled),
     ),
+    scrubber: createScrubber(own.scrubbing),
     tool: (name) => tools.get(name),
   };
 }

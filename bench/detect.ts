@@ -143,7 +143,7 @@ function reportTools(name: string, tools: readonly ToolDefinition[], suffix: str
 function reportSize(size: number): void {
   const own = catalogues.get(SAMPLE) ?? [];
   const tools = [...own, ...data.distractors.slice(0, Math.max(0, size - own.length))];
-  if (tools.length < size && size > SIZES[0]!) return;
+  if (tools.length < size && size !== SIZES[0]) return;
   const scored = chatOf(data, tools).filter(({ item }) => item.soft !== true);
   report.add(`false_flags_${size}_tools`, share(scored, isFlagged), scored.length);
   const detector = createOpenDetector(configurationOrThrow(), tools);

@@ -160,7 +160,9 @@ async function record(desk: Desk, kind: string): Promise<void> {
 async function keep(desk: Desk, name: string, workflowId: string): Promise<void> {
   const history = await desk.client.workflow.getHandle(workflowId).fetchHistory();
   const file = join(options.into, `${name}.json`);
-  await writeFile(file, `{"workflowId":${JSON.stringify(workflowId)},"history":${historyToJSON(history)}}\n`);
+  // Stack traces of failures name the folder of whoever records.
+  const json = historyToJSON(history).replaceAll(process.cwd(), '.');
+  await writeFile(file, `{"workflowId":${JSON.stringify(workflowId)},"history":${json}}\n`);
 }
 
 async function untilClosed(desk: Desk, turnId: string): Promise<void> {

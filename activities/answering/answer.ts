@@ -1,8 +1,6 @@
-// Normal chat (spec A17): this chat's memory and no tool, not even the word. And the honest sentence for a turn that
-// can't be answered.
+// Normal chat (spec A17): this chat's memory and no tool, not even the word.
 import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
 import { findByOrigin, planMessage } from '../../prisma/stores/outbox.js';
-import { closeRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import {
   messagesOfTurn,
@@ -14,8 +12,8 @@ import {
 import type { AnswerActivities } from '../../workflows/activity-ports.js';
 import { askModel, uselessReply } from '../claude/ask.js';
 import type { ActivityDeps } from '../deps.js';
-import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
+import { planApology } from './apology.js';
 import { answerPrompt, type AnswerPrompt } from './prompt.js';
 
 /** A token budget cuts this further; more messages than this no budget of ours holds. */
@@ -53,21 +51,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     async apologize({ tenantId, turnId, reason }) {
       const tenant = await deps.tenants.byId(tenantId);
       deps.log.warn('turn.apologized', { tenantId, turnId, why: reason });
-      return deps.inScope(tenantId, async (scope) => {
-        const turn = await turnById(scope, turnId);
-        const { chatId, contactId } = turn;
-        await closeRun(scope, { turnId, chatId, to: 'failed' });
-        const messages = await messageIds(scope, turnId);
-        return planMessage(scope, {
-          chatId,
-          contactId,
-          turnId,
-          origin: { kind: 'apology', id: turnId },
-          kind: 'refusal',
-          text: say(tenant, reason),
-          answersMessageId: messages.at(-1),
-        });
-      });
+      return deps.inScope(tenantId, (scope) => planApology(scope, tenant, { turnId, reason }));
     },
   };
 }
@@ -101,14 +85,4 @@ async function begin(
   });
   if (prompt.isTainted) await taintTurn(scope, turnId);
   return { turn, messages, prompt };
-}
-
-/** Ids only: an apology has to work where the content can't be read. */
-async function messageIds(scope: Scope, turnId: string): Promise<string[]> {
-  const rows = await scope.tx.inbox.findMany({
-    where: { turnId },
-    orderBy: { sequence: 'asc' },
-    select: { id: true },
-  });
-  return rows.map((row) => row.id);
 }

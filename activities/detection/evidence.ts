@@ -33,7 +33,8 @@ export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
   }
   for (const { phrase, start, end } of phrasesIn(index, sentence.words)) {
     const evidence = of(phrase.tool);
-    const opens = start - sentence.head < HEAD_REACH && start >= sentence.head && sentence.form !== 'question';
+    const opens =
+      start - sentence.head < HEAD_REACH && start >= sentence.head && sentence.form !== 'question';
     if (phrase.isTrigger && (end - start > 1 || (opens && isLiteral(phrase, sentence.words[start])))) {
       evidence.phrases.push(phrase.text);
     }
@@ -70,7 +71,9 @@ function phrasesIn(index: ToolIndex, words: readonly Word[]): Span[] {
   );
   return spans.filter(
     ({ start, end }) =>
-      !spans.some((other) => other.start <= start && other.end >= end && other.end - other.start > end - start),
+      !spans.some(
+        (other) => other.start <= start && other.end >= end && other.end - other.start > end - start,
+      ),
   );
 }
 

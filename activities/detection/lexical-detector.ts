@@ -81,7 +81,8 @@ export function createLexicalDetector(
     const saysJustThis = action !== undefined || (evidence.phrases.length > 0 && coverage === 1);
     const isRequest = form === 'request' || (form === 'statement' && saysJustThis);
     const score =
-      (strength * detection.forms[isRequest || form === 'question' ? form : 'statement'] *
+      (strength *
+        detection.forms[isRequest || form === 'question' ? form : 'statement'] *
         coverage ** detection.coverage[isRequest ? 'request' : 'other']) /
         (1 + growth) +
       (isRecent ? detection.recentContextBonus : 0);

@@ -49,7 +49,13 @@ export function createSentenceReader(input: {
     const texts = read.map(({ text }) => text);
     const head = headOf(texts);
     const isTextWork = textWork.at(texts, head) !== undefined;
-    const made = (form: Form, by: string | undefined): Sentence => ({ words: read, form, by, head, isTextWork });
+    const made = (form: Form, by: string | undefined): Sentence => ({
+      words: read,
+      form,
+      by,
+      head,
+      isTextWork,
+    });
     const chat = talk.find(texts);
     if (chat !== undefined) return made('talk', chat);
     const command = starts.at(texts, head)?.phrase ?? ends.endOf(texts);

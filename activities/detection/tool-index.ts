@@ -89,8 +89,10 @@ export function createToolIndex(
       tools.set(tool, weight / (weight + settings.detection.k1));
       postings.set(form, tools);
     }
-    for (const text of definition.triggerPhrases) addPhrase({ tool, text, words: reader.read(text), isTrigger: true });
-    for (const text of definition.aliases) addPhrase({ tool, text, words: reader.read(text), isTrigger: false });
+    for (const text of definition.triggerPhrases)
+      addPhrase({ tool, text, words: reader.read(text), isTrigger: true });
+    for (const text of definition.aliases)
+      addPhrase({ tool, text, words: reader.read(text), isTrigger: false });
   }
 
   function addPhrase(phrase: IndexedPhrase): void {
@@ -125,7 +127,9 @@ export function createToolIndex(
   function firstTelling(text: string): Word | undefined {
     const words = reader.read(text);
     const whole = words.map((word) => word.text).join(' ');
-    const opening = asks.filter((form) => whole.startsWith(`${form} `)).sort((a, b) => b.length - a.length)[0];
+    const opening = asks
+      .filter((form) => whole.startsWith(`${form} `))
+      .sort((a, b) => b.length - a.length)[0];
     const skip = opening === undefined ? 0 : opening.split(' ').length;
     return words.slice(skip).find(({ information }) => information > 0);
   }

@@ -51,7 +51,10 @@ export function createWordReader(input: {
     ...new Set([word, ...stemmers.map((stemmer) => wordsOf(stemmer.stem(word)).join(''))]),
   ];
   // The words that make a request a request say nothing about what is asked for.
-  const asking = [...phrasesOf(phrases, 'requestForms').flatMap(wordsOf), ...phrasesOf(phrases, 'questionForms')];
+  const asking = [
+    ...phrasesOf(phrases, 'requestForms').flatMap(wordsOf),
+    ...phrasesOf(phrases, 'questionForms'),
+  ];
   for (const word of asking.map(wordsOf).filter((words) => words.length === 1)) stop.add(word.join(''));
   const everyday = new Set(phrasesOf(phrases, 'everydayWords').flatMap(wordsOf).flatMap(formsOf));
   const values = new Set(phrasesOf(phrases, 'dateWords').flatMap(wordsOf).flatMap(formsOf));

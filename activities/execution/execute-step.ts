@@ -220,12 +220,17 @@ async function record(
   if (isTooLarge || [...findings.missing, ...findings.extra, ...findings.invalid].length > 0) {
     return fail(deps, tenant, claimed, 'TOOL_RESULT_INVALID');
   }
+  // Checked as it came, kept without its secrets: nothing that reads a stored result can give one away.
+  const scrubbed = tenant.scrubber.scrubJson(result);
+  for (const { rule, count } of scrubbed.found) {
+    deps.log.warn('result.scrubbed', { tenantId: tenant.tenantId, correlationId: turn.turnId, rule, count });
+  }
   const saved = await deps.inScope(tenant.tenantId, async (scope) => {
     const finished = await finishStep(scope, {
       stepId: step.stepId,
       fence,
       contactId: turn.contactId,
-      outcome: { state: 'succeeded', result, isPartial: false },
+      outcome: { state: 'succeeded', result: scrubbed.value, isPartial: false },
     });
     if (!finished.recorded) return undefined;
     await audit(scope, claimed, 'step_succeeded', {});

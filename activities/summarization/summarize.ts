@@ -1,6 +1,7 @@
 // The run's last word (spec A8): from stored results only. "Booked" is said because a row says so, never because a model
 // does; when no model answers, the result's own summary is good enough.
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { TenantConfiguration } from '../../config/configuration.js';
 import { lastDecisionOfTurn } from '../../prisma/stores/approvals.js';
 import { keepContext } from '../../prisma/stores/contexts.js';
@@ -117,6 +118,8 @@ async function refusalEnding(scope: Scope, tenant: Tenant, step: Step): Promise<
   if (decision?.state === 'rejected') {
     return { ...ending, text: say(tenant, 'notApproved', { reason: decision.reason }) };
   }
+  // Somebody said yes, and what they said yes to has changed since: nothing was done, and asking again may help.
+  if (decision?.state === 'approved') return { ...ending, text: say(tenant, 'could_not_start') };
   return { ...ending, text: say(tenant, code) };
 }
 
@@ -141,10 +144,11 @@ async function tellResult(deps: ActivityDeps, tenant: Tenant, run: Run): Promise
         ],
       },
     );
-    if (reply.text !== '' && reply.stopReason === 'end_turn') return { ...ending, text: reply.text };
+    if (reply.text !== '' && reply.stopReason === 'end_turn') return { ...ending, text: tenant.scrubber.scrubText(reply.text).text };
     return { ...ending, text: ownSummary(tenant, step) };
   } catch (error) {
-    if (Context.current().info.attempt < MODEL_ATTEMPTS) throw error;
+    const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
+    if (!isFinal && Context.current().info.attempt < MODEL_ATTEMPTS) throw error;
     return { ...ending, text: ownSummary(tenant, step) };
   }
 }

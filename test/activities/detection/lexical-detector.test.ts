@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createLexicalDetector } from '../../../activities/detection/lexical-detector.js';
 import { loadConfiguration } from '../../../config/load.js';
+import { firstMatch, phrasesOf } from '../../../config/phrases.js';
 import type { ToolDefinition } from '../../../workflows/domain/tool.js';
 import { normalChat, requests } from './kit.js';
 
@@ -22,7 +23,13 @@ describe('the detector with the sample catalogue', () => {
   ]) {
     it(`takes "${text}" for normal chat`, () => {
       assert.deepEqual(detect(text).candidates, []);
-      assert.deepEqual(detect(text, tools.map(({ name }) => name)).candidates, []);
+      assert.deepEqual(
+        detect(
+          text,
+          tools.map(({ name }) => name),
+        ).candidates,
+        [],
+      );
     });
   }
 
@@ -46,6 +53,18 @@ describe('the detector with the sample catalogue', () => {
     });
   }
 
+  it('lets no earlier gate take the kit for something else', () => {
+    const lists = ['privateAccount', 'transactionalSupport'] as const;
+    const texts = [...Object.values(normalChat()).flat(), ...requests().map(({ text }) => text)];
+    const taken = texts.flatMap((text) =>
+      lists.flatMap((list) => {
+        const phrase = firstMatch(text, phrasesOf(tenant.phrases, list));
+        return phrase === undefined ? [] : [`${text} → ${list}: ${phrase}`];
+      }),
+    );
+    assert.deepEqual(taken, []);
+  });
+
   it('flags requests, the right tool first', () => {
     const kit = requests();
     assert.ok(kit.length >= 60);
@@ -65,7 +84,9 @@ describe('the detector with the sample catalogue', () => {
   });
 
   it('finds the request among other sentences', () => {
-    const { candidates } = detect('Hi! What a day, I read a good book on the ferry. Book 10:30 please. Thanks!');
+    const { candidates } = detect(
+      'Hi! What a day, I read a good book on the ferry. Book 10:30 please. Thanks!',
+    );
     assert.equal(candidates[0]?.tool, 'reserve_slot');
   });
 
@@ -96,13 +117,19 @@ describe('the detector’s scores', () => {
   });
 
   it('need no second tool to be meaningful', () => {
-    const alone = createLexicalDetector(tenant, tools.filter(({ name }) => name === 'reserve_slot'));
+    const alone = createLexicalDetector(
+      tenant,
+      tools.filter(({ name }) => name === 'reserve_slot'),
+    );
     assert.equal(alone.detect({ text: 'Book 10:30 please', recentTools: [] }).candidates.length, 1);
     assert.deepEqual(alone.detect({ text: 'I love that book', recentTools: [] }).candidates, []);
   });
 
   it('are empty for an empty catalogue', () => {
-    assert.deepEqual(createLexicalDetector(tenant, []).detect({ text: 'Book 10:30', recentTools: [] }).candidates, []);
+    assert.deepEqual(
+      createLexicalDetector(tenant, []).detect({ text: 'Book 10:30', recentTools: [] }).candidates,
+      [],
+    );
   });
 
   it('hold work on words back unless a tool is there for it', () => {
