@@ -12,6 +12,8 @@ export interface Evidence {
   phrases: string[];
   /** The sentence begins as requests for this tool do. */
   action: Word | undefined;
+  /** The sentence is an example or trigger phrase of the tool, apart from numbers and dates. */
+  isExample: boolean;
 }
 
 /** A verb may have one small word before it: "to book", "me find". */
@@ -20,7 +22,13 @@ const HEAD_REACH = 2;
 export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
   const found = new Map<IndexedTool, Evidence>();
   const of = (tool: IndexedTool): Evidence => {
-    const known = found.get(tool) ?? { tool, words: new Map(), phrases: [], action: undefined };
+    const known = found.get(tool) ?? {
+      tool,
+      words: new Map(),
+      phrases: [],
+      action: undefined,
+      isExample: false,
+    };
     found.set(tool, known);
     return known;
   };
@@ -52,6 +60,7 @@ export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
       if (openings.some((form) => evidence.tool.actions.has(form))) evidence.action = head;
     }
   }
+  for (const tool of index.examplesLike(sentence.words)) of(tool).isExample = true;
   return [...found.values()];
 }
 

@@ -64,7 +64,8 @@ export function createLexicalDetector(
   }
 
   function candidateOf(sentence: Sentence, evidence: Evidence, isRecent: boolean): Candidate {
-    const { form, by } = sentence;
+    const { by } = sentence;
+    const form = sentence.form === 'talk' ? 'statement' : sentence.form;
     const { tool, action, words: matched } = evidence;
     const hasValue = tool.takesValues && sentence.words.some(({ isValue }) => isValue);
     const said = sum(new Set(sentence.words), ({ information }) => information);
@@ -72,17 +73,17 @@ export function createLexicalDetector(
     const lexical = sum(matched.values(), (worth) => worth);
     const strength =
       lexical +
-      (evidence.phrases.length > 0 ? detection.phraseBonus : 0) +
+      (evidence.phrases.length > 0 || evidence.isExample ? detection.phraseBonus : 0) +
       // A verb that opens requests for many tools ("find") tells little about this one.
       (action === undefined ? 0 : detection.actionBonus * Math.sqrt(index.distinction(action))) +
       (hasValue ? Math.min(detection.valueBonus, lexical) : 0);
     const coverage = said === 0 ? 1 : covered / said;
     // "Cancel my booking" needs no "please" to be a request, and "I can't make it" says nothing else.
     const saysJustThis = action !== undefined || (evidence.phrases.length > 0 && coverage === 1);
-    const isRequest = form === 'request' || (form === 'statement' && saysJustThis);
+    const isRequest = form === 'request' || evidence.isExample || (form === 'statement' && saysJustThis);
     const score =
       (strength *
-        detection.forms[isRequest || form === 'question' ? form : 'statement'] *
+        (isRequest ? detection.forms.request : detection.forms[form]) *
         coverage ** detection.coverage[isRequest ? 'request' : 'other']) /
         (1 + growth) +
       (isRecent ? detection.recentContextBonus : 0);
@@ -90,6 +91,7 @@ export function createLexicalDetector(
       isRequest ? [`asks for something${by === undefined ? '' : ` ("${by}")`}`] : [],
       form === 'question' ? ['asks a question'] : [],
       action === undefined ? [] : [`begins with "${action.text}"`],
+      evidence.isExample ? ['said as in an example'] : [],
       evidence.phrases.map((phrase) => `phrase "${phrase}"`),
       matched.size === 0 ? [] : [`words ${[...matched.keys()].map(({ text }) => text).join(', ')}`],
       hasValue ? ['holds a date, a time or a number'] : [],

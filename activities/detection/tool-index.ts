@@ -29,6 +29,8 @@ export interface ToolIndex {
   toolsOf(word: Word): ReadonlyMap<IndexedTool, number>;
   /** How well a word tells the tools of this catalogue apart, 0..1. */
   distinction(word: Word): number;
+  /** Tools with an example or trigger phrase that is this sentence, whatever the numbers and dates in it. */
+  examplesLike(words: readonly Word[]): readonly IndexedTool[];
   /** Trigger phrases and aliases that begin with this word. */
   phrasesAt(word: Word): readonly IndexedPhrase[];
 }
@@ -55,6 +57,7 @@ export function createToolIndex(
 ): ToolIndex {
   const postings = new Map<string, Map<IndexedTool, number>>();
   const phrases = new Map<string, IndexedPhrase[]>();
+  const examples = new Map<string, IndexedTool[]>();
   const asks = phrasesOf(settings.phrases, 'requestForms').map((phrase) => wordsOf(phrase).join(' '));
   for (const definition of definitions) add(definition);
   const none: ReadonlyMap<IndexedTool, number> = new Map();
@@ -62,6 +65,7 @@ export function createToolIndex(
   return {
     size: definitions.length,
     phrasesAt: (word) => [...new Set(word.forms.flatMap((form) => phrases.get(form) ?? []))],
+    examplesLike: (words) => examples.get(patternOf(words)) ?? [],
     toolsOf(word) {
       const [first = none, ...others] = word.forms.flatMap((form) => postings.get(form) ?? []);
       if (others.length === 0) return first;
@@ -88,6 +92,13 @@ export function createToolIndex(
       const tools = postings.get(form) ?? new Map<IndexedTool, number>();
       tools.set(tool, weight / (weight + settings.detection.k1));
       postings.set(form, tools);
+    }
+    for (const text of [...definition.triggerPhrases, ...definition.examples]) {
+      const words = reader.read(text);
+      // "How much is" by itself asks for nothing in particular.
+      if (!words.some(({ information, isValue }) => information > 0 || isValue)) continue;
+      const pattern = patternOf(words);
+      examples.set(pattern, [...new Set([...(examples.get(pattern) ?? []), tool])]);
     }
     for (const text of definition.triggerPhrases)
       addPhrase({ tool, text, words: reader.read(text), isTrigger: true });
@@ -133,4 +144,12 @@ export function createToolIndex(
     const skip = opening === undefined ? 0 : opening.split(' ').length;
     return words.slice(skip).find(({ information }) => information > 0);
   }
+}
+
+/** The words of a sentence, with one mark for each run of numbers and dates. */
+function patternOf(words: readonly Word[]): string {
+  return words
+    .map(({ text, isValue }) => (isValue ? '#' : text))
+    .filter((part, index, parts) => part !== '#' || parts[index - 1] !== '#')
+    .join(' ');
 }

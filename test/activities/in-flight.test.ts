@@ -45,7 +45,7 @@ describe('a slow tool', function () {
 
   it('is acknowledged, and two other messages are answered meanwhile', async () => {
     delays.set('2026-12-10', 8_000);
-    const slow = await desk.send('ada', 'Is anything free, the slow one?');
+    const slow = await desk.send('ada', 'Is anything free on Thursday? (the slow one)');
     await desk.nextReply('ada', 1);
     const [hello, thanks] = [await desk.send('ada', 'Hello!'), await desk.send('ada', 'Thank you!')];
     assert.equal((await desk.settled(hello)).state, 'answered');
@@ -65,8 +65,8 @@ describe('a slow tool', function () {
 
   it('may be overtaken by a quicker one, and each answer still belongs to its question', async () => {
     delays.set('2026-12-11', 5_000);
-    const slower = await desk.send('bo', 'Is anything free, the slower one?');
-    const quick = await desk.send('bo', 'And is anything free, the quick one?');
+    const slower = await desk.send('bo', 'Is anything free on Friday? (the slower one)');
+    const quick = await desk.send('bo', 'And is anything free on Monday? (the quick one)');
     await desk.settled(slower);
     await desk.settled(quick);
     const answers = (await desk.replies('bo')).filter((reply) => reply.kind === 'answer');

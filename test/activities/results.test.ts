@@ -53,7 +53,7 @@ describe('a result', function () {
       })),
     );
     for (const kind of Object.keys(RESULTS))
-      ids.set(kind, await desk.send(kind, `Is anything free, for ${kind}?`));
+      ids.set(kind, await desk.send(kind, `Is anything free on Friday? (for ${kind})`));
   });
   after(async () => {
     await desk.stop();

@@ -119,7 +119,7 @@ async function chooseBooking(
     return { answer: { status: 'not_found', when: asked, summary } };
   }
   if (more.length > 0) {
-    const summary = `You have ${counted(call, [booking, ...more])}. Which one do you mean?`;
+    const summary = `You have ${counted(call, [booking, ...more])}. Please say at what time.`;
     return { answer: { status: 'which_one', when: asked, summary } };
   }
   if (booking.startsAt <= bookings.now()) {
