@@ -1,9 +1,10 @@
 // The gateway process: reads the environment, opens what the routes need, listens, and ends when it is told to. Exit 78:
 // the configuration has to be mended first, a restart can't help.
-import { gatewayEnvironment, EnvironmentError } from '../config/environment.js';
-import { ConfigurationError, EXIT_CONFIGURATION, loadConfiguration } from '../config/load.js';
-import { createLogger, errorFacts, type Logger } from '../config/logger.js';
+import { gatewayEnvironment } from '../config/environment.js';
+import { ConfigurationError, loadConfiguration } from '../config/load.js';
+import { createLogger, type Logger } from '../config/logger.js';
 import { retryUntil } from '../config/patience.js';
+import { runProcess, type Close, type RunningProcess } from '../config/process.js';
 import { connectTemporal } from '../config/temporal.js';
 import { createContentCipher } from '../prisma/content.js';
 import { openDatabase, type Database } from '../prisma/database.js';
@@ -18,15 +19,11 @@ import { createServer } from './server.js';
 import { createSweep } from './sweep.js';
 
 const LOGIN_LINK_MINUTES = 12 * 60;
-/** Longer than any call under way; then the process ends anyway. */
-const SHUTDOWN_MS = 8_000;
 
-async function run(): Promise<void> {
+async function startGateway(opened: (close: Close) => void): Promise<RunningProcess> {
   const environment = gatewayEnvironment(process.env);
   const logger = createLogger({ process: 'gateway', level: environment.logLevel });
-  const opened: Closer[] = [];
-  endWhenTold(logger, opened);
-
+  opened(() => Promise.resolve(logger.event('gateway.ended')));
   const configuration = loadConfiguration({ directory: environment.configDirectory });
   const content = createContentCipher({
     keyring: createKeyring({ masterKeys: await readMasterKeys(environment.masterKeyFile) }),
@@ -34,7 +31,7 @@ async function run(): Promise<void> {
   const apiToken = await readApiToken(environment.apiTokenFile);
 
   const database = openDatabase({ url: environment.databaseUrl });
-  opened.push(() => database.close());
+  opened(() => database.close());
   const [first] = configuration.tenants.values();
   if (!first) throw new ConfigurationError([]);
   const desk: Desk = { configuration: first, tenantId: await findTenant(database, first.slug, logger) };
@@ -42,10 +39,10 @@ async function run(): Promise<void> {
   const temporal = await connectTemporal(environment.temporal, {
     onWait: ({ attempt }) => logger.warn('temporal.waiting', { attempt }),
   });
-  opened.push(() => temporal.close());
+  opened(() => temporal.close());
   const conversations = createConversations({ client: temporal.client, logger });
   const changes = createChanges({ databaseUrl: environment.databaseUrl, logger });
-  opened.push(() => changes.close());
+  opened(() => changes.close());
 
   const { uiUrl, namespace } = environment.temporal;
   const app = await createServer({
@@ -59,15 +56,15 @@ async function run(): Promise<void> {
     temporalUi: uiUrl === undefined ? undefined : { url: uiUrl, namespace },
     modelLabel: environment.modelLabel,
   });
-  opened.push(() => app.close());
+  opened(() => app.close());
   const url = await app.listen({ host: environment.host, port: environment.port });
 
   const sweep = createSweep({ database, conversations, logger });
-  opened.push(() => sweep.stop());
+  opened(() => sweep.stop());
   sweep.start();
   const loginUrl = environment.issueLoginLink ? await loginUrlOf(database, desk, url) : undefined;
   logger.event('gateway.ready', { tenant: desk.configuration.slug });
-  process.send?.({ type: 'ready', url, ...(loginUrl !== undefined && { loginUrl }) });
+  return { ready: { url, ...(loginUrl !== undefined && { loginUrl }) } };
 }
 
 /** The row of the business, once the migrations and the seed have been there. */
@@ -94,44 +91,4 @@ async function loginUrlOf(database: Database, desk: Desk, url: string): Promise<
   return `${url}/console/login/${link.token}`;
 }
 
-type Closer = () => Promise<void>;
-
-/** On SIGINT, SIGTERM, or when the parent process has gone: closes what is open, the last first. Twice: ends at once. */
-function endWhenTold(logger: Logger, opened: Closer[]): void {
-  let isEnding = false;
-  const end = async (): Promise<void> => {
-    if (isEnding) process.exit(1);
-    isEnding = true;
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
-    for (const close of opened.toReversed()) {
-      await close().catch((error: unknown) => logger.error('gateway.close_failed', errorFacts(error)));
-    }
-    logger.event('gateway.ended');
-    process.exit(0);
-  };
-  process.on('SIGINT', () => void end());
-  process.on('SIGTERM', () => void end());
-  // Comes with the loss of the channel to the parent; a process without a parent has none to lose.
-  process.once('disconnect', () => {
-    if (!isEnding) void end();
-  });
-}
-
-function isConfigurationProblem(error: unknown): error is Error {
-  return (
-    error instanceof EnvironmentError ||
-    error instanceof ConfigurationError ||
-    error instanceof MasterKeyFileError ||
-    error instanceof TokenFileError
-  );
-}
-
-try {
-  await run();
-} catch (error) {
-  const message = error instanceof Error ? error.message : 'The gateway could not start.';
-  process.stderr.write(`${message}\n`);
-  const end = (): never => process.exit(isConfigurationProblem(error) ? EXIT_CONFIGURATION : 1);
-  if (process.send) process.send({ type: 'failed', message }, end);
-  else end();
-}
+await runProcess(startGateway, { configurationErrors: [MasterKeyFileError, TokenFileError] });

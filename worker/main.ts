@@ -1,6 +1,9 @@
 // The worker process. Parts are put together in start-worker.ts; this file only reads the environment.
 import { workerEnvironment } from '../config/environment.js';
 import { runProcess } from '../config/process.js';
+import { MasterKeyFileError } from '../prisma/keys.js';
 import { startWorker } from './start-worker.js';
 
-await runProcess(() => startWorker({ environment: workerEnvironment(process.env) }));
+await runProcess((opened) => startWorker({ environment: workerEnvironment(process.env), opened }), {
+  configurationErrors: [MasterKeyFileError],
+});

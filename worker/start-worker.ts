@@ -9,7 +9,7 @@ import { createProviders } from '../activities/tools/index.js';
 import type { WorkerEnvironment } from '../config/environment.js';
 import { loadConfiguration } from '../config/load.js';
 import { createLogger } from '../config/logger.js';
-import type { RunningProcess } from '../config/process.js';
+import type { Close, RunningProcess } from '../config/process.js';
 import { connectTemporalWorker } from '../config/temporal-worker.js';
 import { createContentCipher } from '../prisma/content.js';
 import { openDatabase } from '../prisma/database.js';
@@ -24,6 +24,8 @@ const MODEL_TIMEOUT_MS = 45_000;
 
 export interface WorkerOptions {
   environment: WorkerEnvironment;
+  /** Takes note of what has to be closed in the end. */
+  opened: (close: Close) => void;
   /** Replaces parts before the activities are made of them; absent: the parts as they are. */
   wrapDeps?: (deps: ActivityDeps) => ActivityDeps;
   wrapActivities?: (activities: Activities) => Activities;
@@ -31,15 +33,22 @@ export interface WorkerOptions {
 
 /** Starts the worker; resolves when it polls. */
 export async function startWorker(options: WorkerOptions): Promise<RunningProcess> {
-  const { environment, wrapDeps = (deps) => deps, wrapActivities = (activities) => activities } = options;
+  const {
+    environment,
+    opened,
+    wrapDeps = (deps) => deps,
+    wrapActivities = (activities) => activities,
+  } = options;
   const log = createLogger({ process: 'worker', level: environment.logLevel });
   const configuration = loadConfiguration({ directory: environment.configDirectory });
   const keyring = createKeyring({ masterKeys: await readMasterKeys(environment.masterKeyFile) });
   installRuntime({ log });
 
   const database = openDatabase({ url: environment.databaseUrl, poolSize: POOL_SIZE });
+  opened(() => database.close());
   const inScope = createInScope(database, createContentCipher({ keyring }));
   const connection = await connectTemporalWorker(environment.temporal);
+  opened(() => connection.close());
   const deps = wrapDeps({
     inScope,
     tenants: createTenantDirectory({ database, configuration }),
@@ -58,15 +67,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
   const { namespace } = environment.temporal;
   const worker = await createWorker({ connection, namespace, activities, inScope, log });
   const ended = worker.run();
+  opened(async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await ended;
+    log.event('worker.stopped');
+  });
   log.event('worker.ready');
-  return {
-    ended,
-    async stop() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended;
-      await connection.close();
-      await database.close();
-      log.event('worker.stopped');
-    },
-  };
+  return { ended };
 }

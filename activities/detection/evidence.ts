@@ -21,6 +21,7 @@ const HEAD_REACH = 2;
 
 export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
   const found = new Map<IndexedTool, Evidence>();
+  const reach = sentence.form === 'request' ? HEAD_REACH : 1;
   const of = (tool: IndexedTool): Evidence => {
     const known = found.get(tool) ?? {
       tool,
@@ -41,8 +42,7 @@ export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
   }
   for (const { phrase, start, end } of phrasesIn(index, sentence.words)) {
     const evidence = of(phrase.tool);
-    const opens =
-      start - sentence.head < HEAD_REACH && start >= sentence.head && sentence.form !== 'question';
+    const opens = start - sentence.head < reach && start >= sentence.head && sentence.form !== 'question';
     if (phrase.isTrigger && (end - start > 1 || (opens && isLiteral(phrase, sentence.words[start])))) {
       evidence.phrases.push(phrase.text);
     }
@@ -51,7 +51,7 @@ export function evidenceOf(index: ToolIndex, sentence: Sentence): Evidence[] {
     }
   }
   const head = sentence.words
-    .slice(sentence.head, sentence.head + HEAD_REACH)
+    .slice(sentence.head, sentence.head + reach)
     .find(({ information }) => information > 0);
   if (head && sentence.form !== 'question') {
     // Without "please" only the word itself will do: "book 10:30" is a request, "books are my life" isn't.

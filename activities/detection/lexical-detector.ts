@@ -64,8 +64,6 @@ export function createLexicalDetector(
   }
 
   function candidateOf(sentence: Sentence, evidence: Evidence, isRecent: boolean): Candidate {
-    const { by } = sentence;
-    const form = sentence.form === 'talk' ? 'statement' : sentence.form;
     const { tool, action, words: matched } = evidence;
     const hasValue = tool.takesValues && sentence.words.some(({ isValue }) => isValue);
     const said = sum(new Set(sentence.words), ({ information }) => information);
@@ -78,18 +76,18 @@ export function createLexicalDetector(
       (action === undefined ? 0 : detection.actionBonus * Math.sqrt(index.distinction(action))) +
       (hasValue ? Math.min(detection.valueBonus, lexical) : 0);
     const coverage = said === 0 ? 1 : covered / said;
-    // "Cancel my booking" needs no "please" to be a request, and "I can't make it" says nothing else.
-    const saysJustThis = action !== undefined || (evidence.phrases.length > 0 && coverage === 1);
-    const isRequest = form === 'request' || evidence.isExample || (form === 'statement' && saysJustThis);
+    const form = formFor(sentence, evidence, coverage);
     const score =
       (strength *
-        (isRequest ? detection.forms.request : detection.forms[form]) *
-        coverage ** detection.coverage[isRequest ? 'request' : 'other']) /
+        detection.forms[form] *
+        coverage ** detection.coverage[form === 'request' ? 'request' : 'other']) /
         (1 + growth) +
       (isRecent ? detection.recentContextBonus : 0);
     const because = [
-      isRequest ? [`asks for something${by === undefined ? '' : ` ("${by}")`}`] : [],
-      form === 'question' ? ['asks a question'] : [],
+      form === 'request'
+        ? [`asks for something${sentence.by === undefined ? '' : ` ("${sentence.by}")`}`]
+        : [],
+      sentence.form === 'question' ? ['asks a question'] : [],
       action === undefined ? [] : [`begins with "${action.text}"`],
       evidence.isExample ? ['said as in an example'] : [],
       evidence.phrases.map((phrase) => `phrase "${phrase}"`),
@@ -99,6 +97,18 @@ export function createLexicalDetector(
     ].flat();
     return { tool: tool.name, score, because: because.join('; ') };
   }
+}
+
+/** What the sentence does as far as this tool goes: less than "please" makes a request of what the owner has foreseen. */
+function formFor(
+  sentence: Sentence,
+  { action, phrases, isExample }: Evidence,
+  coverage: number,
+): 'request' | 'question' | 'statement' {
+  if (sentence.form === 'request' || isExample) return 'request';
+  if (sentence.form === 'question') return 'question';
+  // "Book 10:30", and "I can't make it" where nothing else is said. Weaker: "book" opens other sentences too.
+  return action !== undefined || (phrases.length > 0 && coverage === 1) ? 'question' : 'statement';
 }
 
 function nothing(because: string): Detection {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
 import { logOut, findSession } from '../../prisma/stores/sessions.js';
-import { piecesOf } from '../../gateway/web/components/visible.js';
+import { piecesOf } from '../../workflows/domain/visible-text.js';
 import { relativeTime } from '../../gateway/web/assets/relative-time.js';
 import { askForApproval, startGateway, type TestGateway } from './gateway.js';
 

@@ -196,6 +196,7 @@ describe('row-level security', () => {
       'outbox',
       'sessions',
       'tenants',
+      'tool_runs',
       'turns',
     ];
     const seen: string[] = [];

@@ -1,36 +1,5 @@
-// Text of strangers, shown to whoever decides on it: characters that hide or reorder others are made visible.
-
-/** Controls, format characters (bidirectional overrides, zero-width ones), separators of lines, private use. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\u{115F}\u{1160}\u{3164}\u{FFA0}]/gu;
-/** Joins the parts of one emoji, and shows nothing by itself. */
-const EMOJI_JOINER = /(?<=\p{Extended_Pictographic}\uFE0F?)\u200D(?=\p{Extended_Pictographic})/gu;
-
-const NAMES: Record<string, string> = { '\n': '↵', '\t': '⇥', '\r': '␍' };
-
-export interface Piece {
-  text: string;
-  /** Set where the piece stands for a hidden character. */
-  codePoint?: string;
-}
-
-/** Cuts a text into what can be seen and what can't. */
-export function piecesOf(text: string): Piece[] {
-  const joiners = new Set([...text.matchAll(EMOJI_JOINER)].map((match) => match.index));
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const match of text.matchAll(HIDDEN)) {
-    if (joiners.has(match.index)) continue;
-    if (match.index > from) pieces.push({ text: text.slice(from, match.index) });
-    const [character] = match;
-    const codePoint = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-    pieces.push({ text: NAMES[character] ?? codePoint, codePoint });
-    // A line still ends where it ends, after its sign.
-    if (character === '\n') pieces.push({ text: '\n' });
-    from = match.index + character.length;
-  }
-  if (from < text.length) pieces.push({ text: text.slice(from) });
-  return pieces;
-}
+// Text of strangers as elements: what hides or reorders other characters is marked.
+import { piecesOf } from '../../../workflows/domain/visible-text.js';
 
 /** The text, isolated from the direction of what stands around it. */
 export function Visible({ text }: { text: string }): JSX.Element {

@@ -316,7 +316,10 @@ describe('the bookings provider', function () {
       await reserve(contactId, MONDAY, '11:00');
       const asked = await call('cancelBooking', { date: MONDAY }, { contactId });
       assert.equal(asked['status'], 'which_one');
-      assert.match(summaryOf(asked), /2 bookings: Monday .* 09:00 and Monday .* 11:00\. Please say at what time\./);
+      assert.match(
+        summaryOf(asked),
+        /2 bookings: Monday .* 09:00 and Monday .* 11:00\. Please say at what time\./,
+      );
       await call('cancelBooking', { date: MONDAY, time: '11:00' }, { contactId });
       assert.equal((await call('cancelBooking', { date: MONDAY }, { contactId }))['status'], 'cancelled');
       assert.equal(await count('reserved'), 0);

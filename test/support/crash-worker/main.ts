@@ -39,8 +39,9 @@ function withTraps(provider: ToolProvider): ToolProvider {
   return { ...provider, operations: Object.fromEntries(operations) };
 }
 
-await runProcess(() =>
+await runProcess((opened) =>
   startWorker({
+    opened,
     environment: workerEnvironment(process.env),
     wrapDeps: (deps) => ({
       ...deps,
