@@ -27,6 +27,9 @@ import type { GateOutcome, TurnContext } from './turn-context.js';
 /** From this attempt on a turn that can't be decided gets an apology: one broken message must not block its chat. */
 const ATTEMPTS_BEFORE_APOLOGY = 5;
 
+/** What a debounce may merge: more than a person types in a minute. */
+const MOST_MESSAGES_PER_TURN = 200;
+
 export function createTurnActivities(deps: ActivityDeps): TurnActivities {
   return {
     async prepareTurn({ tenantId, chatId, after }) {
@@ -69,7 +72,7 @@ async function claim(
   const unfinished = await unfinishedTurn(scope, { chatId, after });
   if (unfinished) return unfinished;
   // Without a debounce every message is a turn of its own; with one, all that has come meanwhile is answered together.
-  const limit = tenant.configuration.profile.debounceMs === 0 ? 1 : Number.MAX_SAFE_INTEGER;
+  const limit = tenant.configuration.profile.debounceMs === 0 ? 1 : MOST_MESSAGES_PER_TURN;
   return claimTurn(scope, { chatId, limit });
 }
 

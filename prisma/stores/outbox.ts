@@ -82,7 +82,8 @@ export async function sendByCommit(
     { chatId: string; turnId: string | null; kind: OutboxKind; state: OutboxState; paused: boolean }[]
   >`select o.chat_id as "chatId", o.turn_id as "turnId", o.kind, o.state, c.paused_at is not null as paused
     from outbox o join chats c on c.id = o.chat_id where o.id = ${outboxId}::uuid for update of o, c`;
-  if (!row) throw new Error('this outbox row is not there');
+  // A signal may name anything; what isn't there can't be sent, and must not hold the chat up.
+  if (!row) return { state: 'failed', turnId: null };
   const { turnId } = row;
   if (row.state !== 'planned') return { state: row.state, turnId };
   const now = new Date();
