@@ -144,7 +144,8 @@ async function tellResult(deps: ActivityDeps, tenant: Tenant, run: Run): Promise
         ],
       },
     );
-    if (reply.text !== '' && reply.stopReason === 'end_turn') return { ...ending, text: tenant.scrubber.scrubText(reply.text).text };
+    if (reply.text !== '' && reply.stopReason === 'end_turn')
+      return { ...ending, text: tenant.scrubber.scrubText(reply.text).text };
     return { ...ending, text: ownSummary(tenant, step) };
   } catch (error) {
     const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;

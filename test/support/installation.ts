@@ -172,11 +172,13 @@ function argumentsOf(dataDir: string, { modelMode, workerProgram }: Installation
   ];
 }
 
-/** What the person at this machine has set must not change what is tested; and we are not npm. */
+/** What the person at this machine has set must not change what is tested. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(AROKO_|ANTHROPIC_|npm_|NODE_OPTIONS$)/.test(name)),
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(AROKO_|ANTHROPIC_|npm_|NODE_OPTIONS$)/.test(name),
   );
+  // As if npm had started it: then it ends with its parent, also when a run of tests is killed.
+  return { ...Object.fromEntries(kept), npm_lifecycle_event: 'start' };
 }
 
 function superuserUrl(dataDir: string, { addresses }: RunFacts): string {

@@ -10,20 +10,24 @@ const SLOWEST_FILES = 5;
 const SLOW_MS = 1_000;
 const { Base } = Mocha.reporters;
 
+type Outcome = 'passed' | 'failed' | 'skipped';
+
 export default class Reporter extends Base {
   readonly #began = new Map<string, number>();
   readonly #tookMs = new Map<string, number>();
-  readonly #counts = { passed: 0, failed: 0, skipped: 0 };
+  readonly #counts: Record<Outcome, number> = { passed: 0, failed: 0, skipped: 0 };
+  readonly #results: string | undefined;
 
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
+    this.#results = resultsFile(options);
     const { constants } = Mocha.Runner;
     runner.on(constants.EVENT_SUITE_BEGIN, (suite) => this.#begin(suite));
     runner.on(constants.EVENT_SUITE_END, (suite) => this.#end(suite));
     runner.on(constants.EVENT_TEST_PASS, (test) => this.#passed(test));
     runner.on(constants.EVENT_TEST_FAIL, (test, error: unknown) => this.#failed(test, error));
     runner.on(constants.EVENT_TEST_PENDING, (test) => this.#skipped(test));
-    runner.once(constants.EVENT_RUN_END, () => this.#finish(resultsFile(options)));
+    runner.once(constants.EVENT_RUN_END, () => this.#finish());
   }
 
   #begin(suite: Suite): void {
@@ -42,25 +46,37 @@ export default class Reporter extends Base {
   }
 
   #passed(test: Test): void {
-    this.#counts.passed += 1;
+    this.#count('passed');
     const took = test.duration ?? 0;
     const time = took < SLOW_MS ? '' : ` (${seconds(took)})`;
     say(`${indent(test.parent)}  ${Base.color('checkmark', 'ok')} ${test.title}${time}`);
   }
 
   #failed(test: Runnable, error: unknown): void {
-    this.#counts.failed += 1;
+    this.#count('failed');
     const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     say(`${indent(test.parent)}  ${Base.color('fail', `FAILED ${test.title}: ${firstLine}`)}`);
   }
 
   #skipped(test: Test): void {
-    this.#counts.skipped += 1;
+    this.#count('skipped');
     const reason = reasonOf(test) ?? 'no reason was given';
     say(`${indent(test.parent)}  ${Base.color('pending', `skipped ${test.title}: ${reason}`)}`);
   }
 
-  #finish(results: string | undefined): void {
+  /** Written at every test, so that a run which is stopped from outside still tells how far it came. */
+  #count(outcome: Outcome): void {
+    this.#counts[outcome] += 1;
+    this.#writeResults('running');
+  }
+
+  #writeResults(state: 'running' | 'ended'): void {
+    if (this.#results === undefined) return;
+    const { passed, failed, skipped } = this.#counts;
+    writeFileSync(this.#results, `${passed} ${failed} ${skipped} ${state}\n`);
+  }
+
+  #finish(): void {
     if (this.failures.length > 0) Base.list(this.failures);
     const slowest = [...this.#tookMs].sort(([, one], [, other]) => other - one).slice(0, SLOWEST_FILES);
     if (slowest.length > 1) {
@@ -70,8 +86,8 @@ export default class Reporter extends Base {
       }
     }
     const { passed, failed, skipped } = this.#counts;
-    if (results === undefined) say(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
-    else writeFileSync(results, `${passed} ${failed} ${skipped}\n`);
+    if (this.#results === undefined) say(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+    this.#writeResults('ended');
   }
 }
 
