@@ -1,9 +1,9 @@
 // Errors of Prisma, zod and HTTP carry values; a Temporal failure is stored and shown in plain. So every foreign error
 // becomes an `ApplicationFailure` of a documented type, and what it said is kept encrypted in `failures`.
-import { randomUUID } from 'node:crypto';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { type Logger, errorFacts } from '../config/logger.js';
+import { keepFailure } from '../prisma/stores/failures.js';
 import type { InScope } from '../prisma/stores/scope.js';
 import { FAILURE_TYPES, type FailureType } from '../workflows/domain/failures.js';
 
@@ -71,31 +71,10 @@ async function keep(
     workflowId: string | undefined;
   },
 ): Promise<void> {
-  const { tenantId, error } = failure;
+  const { tenantId, error, ...place } = failure;
   if (tenantId === undefined) return;
   try {
-    await inScope(tenantId, async (scope) => {
-      const id = randomUUID();
-      const key = await scope.content.tenantKey(scope.tx, tenantId);
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      await scope.tx.failure.create({
-        data: {
-          id,
-          tenantId,
-          activity: failure.activity,
-          workflowId: failure.workflowId ?? null,
-          type: failure.type,
-          code: codeOf(error),
-          detailCipher: scope.content.sealText(key, {
-            table: 'failures',
-            column: 'detail_cipher',
-            rowId: id,
-            text,
-          }),
-          keyId: key.id,
-        },
-      });
-    });
+    await inScope(tenantId, (scope) => keepFailure(scope, { ...place, error, code: codeOf(error) }));
   } catch (keepingError) {
     log.warn('failure.not_kept', errorFacts(keepingError));
   }

@@ -3,7 +3,9 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { appendAudit } from '../../prisma/functions.js';
+import { errorFacts } from '../../config/logger.js';
 import { consumeApproval } from '../../prisma/stores/approvals.js';
+import { keepFailure } from '../../prisma/stores/failures.js';
 import { closeRun, moveRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import {
@@ -21,7 +23,7 @@ import type { RefusalReason, StepOutcome } from '../../workflows/domain/plan.js'
 import type { JsonObject, ToolDefinition } from '../../workflows/domain/tool.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
-import { hashOfCall } from '../planning/plan.js';
+import { hashOfCall, hashOfTerms } from '../call-hash.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { ToolCallError, type ToolCall, type ToolOperation } from '../tools/provider.js';
@@ -148,7 +150,7 @@ async function findRefusal(
     stepId,
     gate,
     argumentsHash,
-    configHash: configuration.hash,
+    configHash: hashOfTerms(configuration, step.tool),
   });
   return hasYes ? undefined : 'not_approved';
 }
@@ -166,26 +168,38 @@ async function refuse(scope: Scope, turn: TurnRow, step: Step, reason: RefusalRe
 }
 
 async function callTool(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Promise<StepOutcome> {
-  const { step, tool, operation, fence, callBy } = claimed;
+  const { step, operation, fence } = claimed;
   const { tenantId } = tenant;
   const isOurs = await deps.inScope(tenantId, (scope) => holdsFence(scope, { stepId: step.stepId, fence }));
   if (!isOurs) throw unsettled('another worker has taken this step over');
+  let result: JsonObject;
   try {
-    const result = await withHeartbeat(() => operation.call(toCall(tenant, claimed)));
-    return await record(deps, tenant, claimed, result);
+    result = await withHeartbeat(() => operation.call(toCall(tenant, claimed)));
   } catch (error) {
-    const reported = error instanceof ToolCallError ? error : new ToolCallError('unclear', { cause: error });
-    deps.log.warn('tool.failed', {
-      tenantId,
-      stepId: step.stepId,
-      tool: tool.name,
-      outcome: reported.outcome,
-    });
-    const code: ErrorCode =
-      reported.isTimeout || Date.now() > callBy.getTime() ? 'TOOL_TIMEOUT' : 'TOOL_PROVIDER_ERROR';
-    if (tool.effect === 'read' || reported.outcome === 'clean') return fail(deps, tenant, claimed, code);
-    throw unsettled('the provider has not said whether it happened');
+    return answerFailure(deps, tenant, claimed, error);
   }
+  return record(deps, tenant, claimed, result);
+}
+
+/** A call that failed: what it said is kept, and whether it may have happened decides what follows. */
+async function answerFailure(
+  deps: ActivityDeps,
+  tenant: Tenant,
+  claimed: Claimed,
+  error: unknown,
+): Promise<StepOutcome> {
+  const { step, tool, callBy, turn } = claimed;
+  const { tenantId } = tenant;
+  const { outcome, isTimeout } =
+    error instanceof ToolCallError ? error : new ToolCallError('unclear', { cause: error });
+  const code: ErrorCode = isTimeout || Date.now() > callBy.getTime() ? 'TOOL_TIMEOUT' : 'TOOL_PROVIDER_ERROR';
+  const ids = { tenantId, correlationId: turn.turnId, stepId: step.stepId, toolName: tool.name };
+  deps.log.warn('tool.failed', { ...ids, outcome, code, ...errorFacts(error) });
+  await deps.inScope(tenantId, (scope) =>
+    keepFailure(scope, { activity: 'executeStep', type: code, code: errorFacts(error).errorName, error }),
+  );
+  if (tool.effect === 'read' || outcome === 'clean') return fail(deps, tenant, claimed, code);
+  throw unsettled('the provider has not said whether it happened');
 }
 
 /** An effect that may have happened: after its deadline its own check decides, and where there is none a person does. */

@@ -1,7 +1,6 @@
 // Stage 2: the planner's proposal, read strictly and stored. Nothing here is an authority: validation comes next.
-import canonicalize from 'canonicalize';
 import { isJsonObject } from '../../prisma/json.js';
-import { decideOwn, sha256 } from '../../prisma/stores/approvals.js';
+import { decideOwn } from '../../prisma/stores/approvals.js';
 import { liveContexts } from '../../prisma/stores/contexts.js';
 import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
 import { findByOrigin, planMessage } from '../../prisma/stores/outbox.js';
@@ -24,6 +23,7 @@ import {
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import type { PlanOutcome } from '../../workflows/domain/plan.js';
 import type { JsonObject, ToolDefinition } from '../../workflows/domain/tool.js';
+import { hashOfCall } from '../call-hash.js';
 import { askModel, uselessReply } from '../claude/ask.js';
 import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
@@ -253,16 +253,4 @@ function tellCustomer(
     answersMessageId: messages.at(-1)?.messageId,
     ...message,
   });
-}
-
-/** SHA-256 of the canonical JSON (RFC 8785) of tool and arguments: what an approval is bound to. */
-export function hashOfCall(tool: string, values: JsonObject): string {
-  return sha256(canonicalCall(tool, values));
-}
-
-/** One text for one meaning: key order, number form and spaces don't count. */
-export function canonicalCall(tool: string, values: JsonObject): string {
-  const text = canonicalize({ tool, arguments: values });
-  if (text === undefined) throw new TypeError('these arguments have no canonical form');
-  return text;
 }

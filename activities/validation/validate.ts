@@ -19,7 +19,7 @@ import type { SayKind } from '../../workflows/domain/message.js';
 import type { OpenApproval, Verdict } from '../../workflows/domain/plan.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import type { ActivityDeps } from '../deps.js';
-import { canonicalCall } from '../planning/plan.js';
+import { canonicalCall, hashOfTerms } from '../call-hash.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
@@ -220,7 +220,7 @@ async function askForYes(
     tool: step.tool,
     rule: policy.rule,
     argumentsHash: step.argumentsHash,
-    configHash: tenant.configuration.hash,
+    configHash: hashOfTerms(tenant.configuration, step.tool),
     expiresAt,
   });
   const { outboxId } =

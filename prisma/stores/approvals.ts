@@ -1,6 +1,6 @@
 // Approvals: the row is the arbiter. Every change is a compare-and-set, so that a double click, a late answer and two
 // owners at once all come to one decision.
-import { createHash, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import {
   REF_ALPHABET,
   type ApprovalDecision,
@@ -241,9 +241,4 @@ export async function lastDecisionOfTurn(
   const gate = approval.gate === 'confirm' ? 'confirm' : 'approve';
   const isSuperseded = decision?.approver === SUPERSEDED;
   return { state: approval.state as ApprovalState, gate, isSuperseded, ...(reason && { reason }) };
-}
-
-/** SHA-256, hex, of a canonical text: what an approval is bound to. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
