@@ -7,6 +7,7 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } f
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { EXIT_CONFIGURATION } from '../config/problems.js';
 import { endProcess } from './processes.js';
 
 /** The root of the checkout; children run there. */
@@ -19,7 +20,7 @@ export function typescript(script: string): string[] {
 
 /** A child that couldn't start; carries what helps to find out why. */
 export class ChildFailure extends Error {
-  override readonly name = 'ChildFailure';
+  override readonly name: string = 'ChildFailure';
   constructor(
     readonly child: string,
     reason: string,
@@ -28,6 +29,11 @@ export class ChildFailure extends Error {
   ) {
     super(`${child} ${reason}`);
   }
+}
+
+/** A child that ended with 78: a person has to mend the configuration first, starting again can't help. */
+export class ChildRefusal extends ChildFailure {
+  override readonly name = 'ChildRefusal';
 }
 
 /** A running child and the message it got ready with. */
@@ -83,7 +89,7 @@ export function lastLines(file: string, from: number, count = 12): string[] {
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal !== null) return `was ended by ${signal}`;
-  return code === 78 ? 'refused its configuration' : `ended with code ${code ?? 'unknown'}`;
+  return code === EXIT_CONFIGURATION ? 'refused its configuration' : `ended with code ${code ?? 'unknown'}`;
 }
 
 async function waitForReady<Ready>(
@@ -115,7 +121,8 @@ async function waitForReady<Ready>(
 /**
  * Starts a child and waits until it is ready.
  * It gets a process group of its own: Ctrl-C reaches the launcher alone, which then ends its children in order.
- * @throws ChildFailure when it ends, fails or says nothing in time; nothing of it is left running then.
+ * @throws ChildFailure when it ends, fails or says nothing in time, ChildRefusal when it ends with 78; nothing of it is
+ *   left running then.
  */
 export async function startChild<Ready>(plan: ChildPlan<Ready>): Promise<Child<Ready>> {
   const log = openLog(plan.logFile);
@@ -134,7 +141,8 @@ export async function startChild<Ready>(plan: ChildPlan<Ready>): Promise<Child<R
   const pid = child.pid;
   const fail = (error: unknown): ChildFailure => {
     const reason = error instanceof Error ? error.message : String(error);
-    return new ChildFailure(plan.name, reason, basename(plan.logFile), lastLines(plan.logFile, logStart));
+    const Failure = child.exitCode === EXIT_CONFIGURATION ? ChildRefusal : ChildFailure;
+    return new Failure(plan.name, reason, basename(plan.logFile), lastLines(plan.logFile, logStart));
   };
   // Without an id there was no process: the reason comes as an error event.
   if (pid !== undefined) plan.onSpawn?.(pid);

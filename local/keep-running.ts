@@ -1,8 +1,10 @@
 /**
  * Keeps a part running: one that ends without being asked is started again, after a growing pause. Five ends within
- * a minute are a fault that starting again doesn't mend; then the caller is told to give up.
+ * a minute are a fault that starting again doesn't mend, and neither is a refused configuration; then the caller is told
+ * to give up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ChildRefusal } from './child.js';
 
 /** Anything that runs until it is stopped or ends by itself. */
 export interface Running {
@@ -24,7 +26,8 @@ export interface KeepPlan<Part extends Running> {
   again: (ended: Part) => Promise<Part>;
   say: (line: string) => void;
   onRestart: (part: Part) => void;
-  onGiveUp: (reason: string) => void;
+  /** `refusal`: the part refused its configuration; absent means that it ended too often. */
+  onGiveUp: (reason: string, refusal?: ChildRefusal) => void;
 }
 
 const maxEnds = 5;
@@ -62,6 +65,8 @@ export function keepRunning<Part extends Running>(plan: KeepPlan<Part>): Kept<Pa
         plan.onRestart(part);
         how = await part.exited;
       } catch (error) {
+        if (stopping.signal.aborted) return;
+        if (error instanceof ChildRefusal) return plan.onGiveUp(error.message, error);
         how = error instanceof Error ? error.message.replace(`${plan.name} `, '') : String(error);
       } finally {
         starting = undefined;

@@ -3,9 +3,12 @@
  * The launcher holds no business state; killed at any moment, the next start goes on from Postgres and Temporal.
  */
 import { rmSync } from 'node:fs';
+import type { Configuration } from '../config/configuration.js';
+import { loadConfiguration } from '../config/load.js';
 import { bootstrapDatabase } from '../prisma/bootstrap.js';
 import { migrate } from '../prisma/migrate.js';
 import { chooseModel, childEnvironment, configDirectory, describeModel } from './child-environment.js';
+import type { ChildRefusal } from './child.js';
 import { openDataDirectory, type DataDirectory } from './data-directory.js';
 import { startEmbedded, type Embedded } from './embedded.js';
 import { endSignal, holdDirectory, type Hold } from './hold.js';
@@ -30,7 +33,7 @@ export interface LaunchOptions {
   /** The environment that children inherit. */
   environment: NodeJS.ProcessEnv;
   /** Called when a part can't be kept running; the caller then stops everything. */
-  onGiveUp: (reason: string) => void;
+  onGiveUp: (reason: string, refusal?: ChildRefusal) => void;
 }
 
 /** A start, under way or finished. */
@@ -72,6 +75,8 @@ export function launch(options: LaunchOptions): Launch {
 async function startAll(begun: Start): Promise<void> {
   const { options, directory, parts } = begun;
   const { screen } = options;
+  // Before anything is started: who mistyped a line hears of it at once.
+  const configuration = loadConfiguration({ directory: configDirectory(options.environment) });
   const hold = await holdDirectory({ directory, say: screen.note });
   parts.hold = hold;
   const context = { directory, hold };
@@ -80,7 +85,10 @@ async function startAll(begun: Start): Promise<void> {
 
   const choice = chooseModel(options.environment);
   const model = choice.kind === 'demo' ? startOwnModel(begun, context) : undefined;
-  const [applicationUrl, ownModel] = await Promise.all([prepareDatabase(begun, embedded), model]);
+  const [applicationUrl, ownModel] = await Promise.all([
+    prepareDatabase(begun, embedded, configuration),
+    model,
+  ]);
   if (begun.isStopping) return;
 
   const port = await findPort({ wanted: options.port, purpose: 'the chat', say: screen.note });
@@ -128,18 +136,18 @@ async function startServers(begun: Start, hold: Hold): Promise<Embedded> {
 }
 
 /** Roles, schema and the sample business; returns the address for the application role. */
-async function prepareDatabase({ options, directory }: Start, embedded: Embedded): Promise<string> {
-  const { screen } = options;
+async function prepareDatabase(
+  { options: { screen } }: Start,
+  embedded: Embedded,
+  configuration: Configuration,
+): Promise<string> {
   const began = Date.now();
   const { superuserUrl } = embedded.postgres;
   const urls = await bootstrapDatabase({ superuserUrl, passwords: embedded.passwords });
   const { applied } = await migrate({ ownerUrl: urls.ownerUrl });
   const { seeded } = await seedSampleBusiness({
-    ownerUrl: urls.ownerUrl,
     applicationUrl: urls.applicationUrl,
-    configDir: configDirectory(options.environment),
-    masterKeyFile: directory.masterKeyFile,
-    log: screen.note,
+    configuration,
   });
   const news = [
     ...(applied.length > 0
@@ -151,13 +159,15 @@ async function prepareDatabase({ options, directory }: Start, embedded: Embedded
   return urls.applicationUrl;
 }
 
-/** Watches one of our programs and starts it again when it ends unasked. */
+/** Watches one of our programs and starts it again when it ends unasked; ends it when it got ready too late. */
 function keep<Part extends Running>(
   begun: Start,
   part: { name: string; first: Part; again: (ended: Part) => Promise<Part> },
 ): Kept<Part> {
   const { screen, onGiveUp } = begun.options;
-  return keepRunning({ ...part, say: screen.note, onRestart: () => publish(begun), onGiveUp });
+  const kept = keepRunning({ ...part, say: screen.note, onRestart: () => publish(begun), onGiveUp });
+  if (begun.isStopping) void kept.stop(graceMs.rest);
+  return kept;
 }
 
 async function startOwnModel(begun: Start, context: ProgramContext): Promise<ModelProgram> {

@@ -5,11 +5,12 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT_CONFIGURATION } from '../config/problems.js';
 import { projectRoot } from './child.js';
 import { SetupProblem, emptyDataDirectory, openDataDirectory } from './data-directory.js';
 import { holdDirectory } from './hold.js';
 import { commandLine, isRunning, parentOf } from './processes.js';
-import { createScreen, type Screen } from './screen.js';
+import { createScreen, isToBeMended, type Screen } from './screen.js';
 
 interface Options {
   port: number;
@@ -22,7 +23,7 @@ interface Options {
   color: boolean;
 }
 
-const exitConfiguration = 78;
+const exitCodeOf = (error: unknown): number => (isToBeMended(error) ? EXIT_CONFIGURATION : 1);
 
 function parsePort(text: string): number {
   const port = Number(text);
@@ -35,24 +36,47 @@ function parsePort(text: string): number {
 function readOptions(): Options {
   return new Command('npm start --')
     .description(
-      'Starts Aroko on this machine: its own Postgres and Temporal, the assistant, a web chat, a console.',
+      'Starts your assistant on this computer: a chat page for your customers and a console for you. The databases it ' +
+        'needs are started with it. When all is ready it prints the addresses to open in a browser. Ctrl-C stops it; ' +
+        'everything is kept for the next start.',
     )
-    .option('-p, --port <n>', 'port of chat and console; the next free one if it is busy', parsePort, 3000)
+    .option(
+      '-p, --port <number>',
+      'port in the address of the chat page and the console; if it is taken, the next free one',
+      parsePort,
+      3000,
+    )
     .addOption(
-      new Option('-d, --data-dir <dir>', 'where everything is kept').default(
-        join(projectRoot, '.aroko'),
-        '.aroko in the checkout',
-      ),
+      new Option(
+        '-d, --data-dir <folder>',
+        'where conversations, bookings and keys are kept; another folder is another, separate assistant',
+      ).default(join(projectRoot, '.aroko'), 'the folder .aroko beside this program'),
     )
-    .option('--temporal <path>', 'Temporal CLI to use (default: found, or fetched once)')
-    .option('--reset', 'delete all data first and start empty; asks before')
-    .option('--yes', 'answer yes to what --reset asks')
-    .option('--no-color', 'no colours')
+    .option('--reset', 'delete all conversations, bookings and keys, then start empty; asks you first')
+    .option('--yes', 'with --reset: delete without asking')
+    .option(
+      '--temporal <file>',
+      'a Temporal program (CLI) of your own; otherwise one is found, or fetched once',
+    )
+    .option('--no-color', 'print without colours')
+    .helpOption('-h, --help', 'show this and start nothing')
     .addOption(new Option('--model-mode <mode>').choices(['demo', 'scenario']).default('demo').hideHelp())
     .addOption(new Option('--worker-program <file>').hideHelp())
     .addHelpText(
       'after',
-      '\nWith ANTHROPIC_API_KEY set, Claude answers; without it, a small demo model does.',
+      [
+        '',
+        'Who answers your customers:',
+        '  a demo model    a small program for trying things out; it needs no account and no network',
+        '  Claude          when the environment variable ANTHROPIC_API_KEY holds your key',
+        '',
+        'Your opening hours, services and rules are in config/tenants/; change them and start again.',
+        '',
+        'Examples:',
+        '  npm start                        start, or go on where you stopped',
+        '  npm start -- --port 8080         the same, at another address',
+        '  npm start -- --reset             forget everything and begin anew',
+      ].join('\n'),
     )
     .parse()
     .opts<Options>();
@@ -125,7 +149,7 @@ async function main(): Promise<void> {
     await run(options, screen);
   } catch (error) {
     screen.failure(error, options.dataDir);
-    process.exit(error instanceof SetupProblem ? exitConfiguration : 1);
+    process.exit(exitCodeOf(error));
   }
 }
 
@@ -140,9 +164,10 @@ async function run(options: Options, screen: Screen): Promise<void> {
     workerProgram: options.workerProgram,
     screen,
     environment: process.env,
-    onGiveUp: (reason) => {
-      screen.failure(new SetupProblem(`${reason} Aroko stops; the logs tell why.`), options.dataDir);
-      end(1);
+    onGiveUp: (reason, refusal) => {
+      const fault = refusal ?? new SetupProblem(`${reason} Aroko stops; the logs tell why.`);
+      screen.failure(fault, options.dataDir);
+      end(refusal ? exitCodeOf(refusal) : 1);
     },
   });
   let isEnding = false;
@@ -169,7 +194,7 @@ async function run(options: Options, screen: Screen): Promise<void> {
   } catch (error) {
     if (isEnding) return;
     screen.failure(error, openDataDirectory(options.dataDir).logs);
-    end(error instanceof SetupProblem ? exitConfiguration : 1);
+    end(exitCodeOf(error));
   }
 }
 

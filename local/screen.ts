@@ -1,7 +1,8 @@
 /** What the person in front of the terminal sees: short calm lines while things start, one screen when all is ready. */
 import { basename, join, relative } from 'node:path';
 import { SingleBar } from 'cli-progress';
-import { ChildFailure } from './child.js';
+import { ConfigurationError } from '../config/problems.js';
+import { ChildFailure, ChildRefusal } from './child.js';
 import { SetupProblem } from './data-directory.js';
 import type { Progress } from './temporal/wheel.js';
 
@@ -56,8 +57,16 @@ function createProgress(note: (line: string) => void, isTerminal: boolean): Prog
   };
 }
 
+/** Whether the person at the keyboard can mend it; what the error says then is all that helps. */
+export function isToBeMended(error: unknown): boolean {
+  return [SetupProblem, ConfigurationError, ChildRefusal].some((type) => error instanceof type);
+}
+
 /** Writes to the given stream; colours only where they are wanted and shown. */
-export function createScreen(want: { stream: NodeJS.WriteStream; color: boolean }): Screen {
+export function createScreen(want: {
+  stream: NodeJS.WritableStream & { isTTY?: boolean };
+  color: boolean;
+}): Screen {
   const { stream } = want;
   // A reader that went away (a closed pipe) must not take the installation with it.
   stream.on('error', () => undefined);
@@ -80,6 +89,10 @@ export function createScreen(want: { stream: NodeJS.WriteStream; color: boolean 
       const message = error instanceof Error ? error.message : String(error);
       plain(`\n  ${red('✗')} ${message.split('\n').join('\n    ')}`);
       if (error instanceof SetupProblem) return;
+      if (isToBeMended(error)) {
+        plain('\n    Mend what it names and start again; your data is kept.');
+        return;
+      }
       if (!(error instanceof ChildFailure)) {
         const where = error instanceof Error ? (error.stack ?? '').split('\n').filter(isFrame) : [];
         plain('    This is a fault in Aroko itself. It happened here:');
@@ -104,6 +117,6 @@ export function createScreen(want: { stream: NodeJS.WriteStream; color: boolean 
       row('Stop', 'Ctrl-C');
       plain('');
     },
-    progress: createProgress(note, stream.isTTY),
+    progress: createProgress(note, stream.isTTY === true),
   };
 }

@@ -1,18 +1,14 @@
 /** A first start finds its business at work: the tenants of the configuration, and a calendar that isn't empty. */
 import { DateTime } from 'luxon';
 import { slotsOf } from '../activities/tools/bookings/slots.js';
-import type { TenantConfiguration } from '../config/configuration.js';
-import { loadConfiguration } from '../config/load.js';
+import type { Configuration, TenantConfiguration } from '../config/configuration.js';
 import { openDatabase, type Database } from '../prisma/database.js';
 import { reserve } from '../prisma/stores/bookings.js';
 import { registerTenant } from '../prisma/stores/tenants.js';
 
 export interface SeedOptions {
-  ownerUrl: string;
   applicationUrl: string;
-  configDir: string;
-  masterKeyFile: string;
-  log(line: string): void;
+  configuration: Configuration;
 }
 
 /** A fortnight of bookings is what a customer may look at. */
@@ -22,7 +18,7 @@ const TAKEN = { every: 5, from: 1 };
 
 /** Registers what the configuration names; fills the calendar of a business that is new. */
 export async function seedSampleBusiness(options: SeedOptions): Promise<{ seeded: boolean }> {
-  const { tenants } = loadConfiguration({ directory: options.configDir });
+  const { tenants } = options.configuration;
   const database = openDatabase({ url: options.applicationUrl, poolSize: 2 });
   try {
     const registered = [];

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
+import { closeRun, registerRun } from '../../prisma/stores/runs.js';
 import { logOut, findSession } from '../../prisma/stores/sessions.js';
+import { claimTurn } from '../../prisma/stores/turns.js';
 import { piecesOf } from '../../workflows/domain/visible-text.js';
+import { auditInWords, type AuditLine } from '../../gateway/web/console/audit-words.js';
 import { relativeTime } from '../../gateway/web/assets/relative-time.js';
 import { askForApproval, startGateway, type TestGateway } from './gateway.js';
 
@@ -114,11 +117,51 @@ describe('the owner console', function () {
       assert.ok(page.body.includes(word), word);
     }
     const answer = await decide(owner, approvalId, { decision: 'reject', reason: 'We are full' });
+    assert.match(page.body, /the customer will read it/);
     assert.match(answer.body, /Rejected/);
     assert.match(answer.body, /We are full/);
     assert.match(answer.body, new RegExp(`${ref} is rejected`));
     const again = await decide(owner, approvalId, { decision: 'approve' });
     assert.match(again.body, /was decided before: it is rejected/);
+  });
+
+  it('tells a run as a story: steps from 1, the trail in words', async () => {
+    const asked = await askForApproval(gateway, { chat: 'story', text: 'Book', arguments: {} });
+    await gateway.inScope(gateway.tenantId, (scope) =>
+      // Counted from 0 by the planner, from 1 by people.
+      scope.tx.step.update({ where: { id: asked.stepId }, data: { ordinal: 0 } }),
+    );
+    const owner = await logIn();
+    await decide(owner, asked.approvalId, { decision: 'approve' });
+    const { body } = await gateway.app.inject({
+      url: `/console/runs/${asked.turnId}`,
+      cookies: owner.cookies,
+      headers: HTML,
+    });
+    assert.match(body, /1\. <\/span><span>Reserve slot/);
+    assert.doesNotMatch(body, />0\. /);
+    assert.match(body, /Approval was asked for/);
+    assert.match(body, /Approved by Deniz in the console/);
+  });
+
+  it('says of a run that asked back that it asked the customer', async () => {
+    const { tenantId } = gateway;
+    const { messageId, chatId } = await gateway.write('asked-back', 'Book me something');
+    const turnId = await gateway.inScope(tenantId, async (scope) => {
+      const turn = await claimTurn(scope, { chatId, limit: 10 });
+      assert.ok(turn, messageId);
+      const { contactId } = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId } });
+      const configHash = gateway.configuration.hash;
+      await registerRun(scope, { turnId: turn.turnId, chatId, contactId, configHash, candidates: [] });
+      await closeRun(scope, { turnId: turn.turnId, chatId, to: 'asked' });
+      return turn.turnId;
+    });
+    const { cookies } = await logIn();
+    for (const url of ['/console/runs', `/console/runs/${turnId}`]) {
+      const { body } = await gateway.app.inject({ url, cookies, headers: HTML });
+      assert.match(body, /Asked the customer a question/, url);
+      assert.doesNotMatch(body, /Nothing planned yet/, url);
+    }
   });
 
   it('escapes whatever strangers wrote, on every page', async () => {
@@ -224,6 +267,44 @@ describe('what hides in a text', () => {
     assert.deepEqual(shown, ['a', 'U+202E', 'b', 'U+200B', 'c']);
     assert.deepEqual(piecesOf('👩‍🚀 ok'), [{ text: '👩‍🚀 ok' }]);
   });
+});
+
+describe('the audit trail', () => {
+  const owners = [{ id: 'deniz', name: 'Deniz' }];
+  const words = (event: string, facts: AuditLine['facts'] = {}, actor = 'assistant'): string =>
+    auditInWords({ event, actor, facts }, owners);
+  const table: [string, string][] = [
+    [words('approval_requested', { gate: 'approve' }), 'Approval was asked for'],
+    [words('approval_requested', { gate: 'confirm' }), 'The customer was asked to confirm'],
+    [words('approval_approve', { surface: 'console' }, 'deniz'), 'Approved by Deniz in the console'],
+    [words('approval_approve', { surface: 'api' }, 'api'), 'Approved through the API'],
+    [words('approval_approve', { surface: 'chat' }, 'a-contact'), 'Confirmed by the customer in the chat'],
+    [words('approval_reject', { surface: 'console' }, 'deniz'), 'Rejected by Deniz in the console'],
+    [words('approval_reject', { surface: 'temporal' }, 'temporal'), 'Rejected in Temporal'],
+    [words('approval_reject', { surface: 'chat' }, 'a-contact'), 'Declined by the customer in the chat'],
+    [
+      words('approval_reject', { surface: 'chat' }, 'superseded'),
+      'Dropped, the customer went on to something else',
+    ],
+    [words('approval_expire', { surface: 'temporal' }, 'clock'), 'Expired, nobody answered in time'],
+    [words('model_called', { purpose: 'plan', outcome: 'ok' }), 'The model was asked for a plan'],
+    [
+      words('model_called', { purpose: 'summarize', outcome: 'PROVIDER_DOWN' }),
+      'The model was asked for a summary and gave none',
+    ],
+    [words('step_rejected'), 'Step not allowed'],
+    [words('step_started', { attempt: 1 }), 'Step started'],
+    [words('step_started', { attempt: 2 }), 'Step started again'],
+    [words('step_succeeded'), 'Step done'],
+    [words('step_failed'), 'Step failed'],
+    [words('step_unknown'), 'Step ended with an unknown outcome'],
+    [words('step_refused'), 'Step not carried out'],
+    [words('login.link_created', { ownerId: 'deniz' }, 'gateway'), 'A login link was made for Deniz'],
+    [words('console.logged_in', {}, 'deniz'), 'Deniz logged in to the console'],
+    [words('console.logged_out', {}, 'deniz'), 'Deniz logged out of the console'],
+    [words('some_new.event'), 'Some new event by assistant'],
+  ];
+  for (const [said, expected] of table) it(`says "${expected}"`, () => assert.equal(said, expected));
 });
 
 describe('relative times', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { childEnvironment, chooseModel, describeModel } from '../../local/child-environment.js';
-import { ChildFailure, startChild, type Child } from '../../local/child.js';
+import { ChildFailure, ChildRefusal, startChild, type Child } from '../../local/child.js';
 import { openDataDirectory } from '../../local/data-directory.js';
 import { isRunning } from '../../local/processes.js';
 
@@ -47,12 +47,14 @@ describe('a child', () => {
     const failure = await failureOf(
       "console.log(JSON.stringify({ level: 'error', message: 'no key' })); process.send({ type: 'failed', message: 'AROKO_DATABASE_URL is missing' }); setTimeout(() => process.exit(78), 50)",
     );
+    assert.ok(failure instanceof ChildRefusal, 'a person has to mend it');
     assert.equal(failure.message, 'worker refused its configuration: AROKO_DATABASE_URL is missing');
     assert.deepEqual(failure.lastLines, ['error: no key']);
   });
 
   it('that says nothing in time is ended', async () => {
     const failure = await failureOf('setInterval(() => {}, 9)', 300);
+    assert.ok(!(failure instanceof ChildRefusal));
     assert.equal(failure.message, "worker wasn't ready within 0.3 s");
   });
 });

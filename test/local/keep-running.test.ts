@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ChildRefusal } from '../../local/child.js';
 import { keepRunning, type Running } from '../../local/keep-running.js';
 
 /** A part that ends when it is told to. */
@@ -65,6 +66,42 @@ describe('a part that is kept running', () => {
     assert.equal(second.stopped, true);
   });
 
+  it('is neither missed nor started again when it ends while it is being stopped', async () => {
+    const first = createPuppet();
+    const kept = keepRunning({
+      name: 'model',
+      first,
+      again: () => assert.fail('nobody needs it any more'),
+      say: (line) => assert.fail(line),
+      onRestart: () => undefined,
+      onGiveUp: (reason) => assert.fail(reason),
+    });
+    const stopped = kept.stop(100);
+    first.end('ended with code 0');
+    await stopped;
+    await sleep(50);
+    assert.equal(first.stopped, true);
+  });
+
+  it('is given up at once when it refuses its configuration', async () => {
+    const refusal = new ChildRefusal('worker', 'refused its configuration: no key', 'worker.log', []);
+    const first = createPuppet();
+    const said: string[] = [];
+    const givenUp = new Promise<unknown>((resolve) => {
+      keepRunning({
+        name: 'worker',
+        first,
+        again: () => Promise.reject(refusal),
+        say: (line) => void said.push(line),
+        onRestart: () => undefined,
+        onGiveUp: (reason, why) => resolve([reason, why]),
+      });
+    });
+    first.end('was ended by SIGKILL');
+    assert.deepEqual(await givenUp, ['worker refused its configuration: no key', refusal]);
+    assert.deepEqual(said, ['worker was ended by SIGKILL; starting it again.']);
+  });
+
   it('is given up when it ends too often in a minute', async function () {
     this.timeout(20_000);
     const first = createPuppet();
@@ -72,13 +109,13 @@ describe('a part that is kept running', () => {
       keepRunning({
         name: 'gateway',
         first,
-        again: () => Promise.reject(new Error('gateway refused its configuration')),
+        again: () => Promise.reject(new Error('gateway ended with code 1')),
         say: () => undefined,
         onRestart: () => undefined,
         onGiveUp: resolve,
       });
       first.end('ended with code 1');
     });
-    assert.equal(reason, 'gateway refused its configuration, for the 6th time within a minute.');
+    assert.equal(reason, 'gateway ended with code 1, for the 6th time within a minute.');
   });
 });

@@ -162,7 +162,7 @@ function Buttons({ approval, csrfToken }: { approval: ApprovalView; csrfToken: s
           <input type="hidden" name="_csrf" value={csrfToken} />
           <input type="hidden" name="decision" value="reject" />
           <label for={`reason-${approvalId}`}>
-            Reason <span class="quiet">(optional, the customer may hear it)</span>
+            Reason <span class="quiet">(optional; the customer will read it)</span>
           </label>
           <input
             id={`reason-${approvalId}`}

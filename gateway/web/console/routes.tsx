@@ -18,7 +18,7 @@ import { consoleEvents } from './events.js';
 import { loginRoutes } from './login-routes.js';
 import { MessagesList } from './messages.js';
 import { RunPage } from './run.js';
-import { RunsList } from './runs.js';
+import { RunsList, withoutStep } from './runs.js';
 import { clearSessionCookie, ownerOf, requireOwner } from './session.js';
 import { Navigation, Notice, PageHead, Shell, type Place } from './shell.js';
 
@@ -175,7 +175,7 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
 
   app.get('/console/runs/:id', async (request, reply) => {
     const run = await storyOf(request);
-    const title = run.tools[0] === undefined ? 'A run' : titleOf(run.tools[0]);
+    const title = run.tools[0] === undefined ? withoutStep(run) : titleOf(run.tools[0]);
     const head = (
       <PageHead title={title} about={`Run ${run.runId}`}>
         <a href="/console/runs" class="back">

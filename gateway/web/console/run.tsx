@@ -7,7 +7,8 @@ import { State } from '../components/state.js';
 import { Duration, Time, type Clock } from '../components/time.js';
 import { TextOrErased, Visible } from '../components/visible.js';
 import { ApprovalCard } from './approvals.js';
-import { TemporalLink } from './runs.js';
+import { auditInWords } from './audit-words.js';
+import { TemporalLink, withoutStep } from './runs.js';
 import { ChatName } from './shell.js';
 
 interface RunProps {
@@ -70,9 +71,13 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
       </Chapter>
 
       <Chapter title="Steps">
-        {run.steps.length === 0 ? <p class="quiet">Nothing has been planned.</p> : null}
-        {run.steps.map((step) => (
-          <Step step={step} tools={tools} clock={clock} />
+        {run.steps.length === 0 ? (
+          <p class="quiet" safe>
+            {`${withoutStep(run)}.`}
+          </p>
+        ) : null}
+        {run.steps.map((step, index) => (
+          <Step step={step} place={index + 1} tools={tools} clock={clock} />
         ))}
       </Chapter>
 
@@ -103,7 +108,7 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
         </Chapter>
       ) : null}
 
-      {run.audit.length > 0 ? <Trail run={run} clock={clock} /> : null}
+      {run.audit.length > 0 ? <Trail run={run} owners={owners} clock={clock} /> : null}
     </div>
   );
 }
@@ -126,13 +131,19 @@ function Chapter({ title, children }: { title: string; children: Children }): JS
   );
 }
 
-function Step(props: { step: StepView; tools: RunProps['tools']; clock: Clock }): JSX.Element {
-  const { step, clock } = props;
+function Step(props: {
+  step: StepView;
+  /** Counted from 1, as people do. */
+  place: number;
+  tools: RunProps['tools'];
+  clock: Clock;
+}): JSX.Element {
+  const { step, place, clock } = props;
   return (
     <article class="card step">
       <header>
         <h3>
-          <span class="quiet" safe>{`${step.ordinal}. `}</span>
+          <span class="quiet" safe>{`${place}. `}</span>
           <span safe>{titleOf(step.tool)}</span>
         </h3>
         <State of="step" state={step.state} />
@@ -179,20 +190,14 @@ function Step(props: { step: StepView; tools: RunProps['tools']; clock: Clock })
   );
 }
 
-function Trail({ run, clock }: { run: RunStory; clock: Clock }): JSX.Element {
+function Trail({ run, owners, clock }: Pick<RunProps, 'run' | 'owners' | 'clock'>): JSX.Element {
   return (
     <section class="chapter">
       <h2>Audit trail</h2>
       <ol class="trail">
         {run.audit.map((line) => (
           <li>
-            <span class="trail-what">
-              <strong safe>{titleOf(line.event.replaceAll('.', ' '))}</strong>
-              <span class="quiet">
-                {' '}
-                by <span safe>{line.actor}</span>
-              </span>
-            </span>
+            <strong safe>{auditInWords(line, owners)}</strong>
             <Time at={line.at} clock={clock} absolute />
             <code class="trail-facts" safe>
               {Object.entries(line.facts)

@@ -70,10 +70,23 @@ export function RunsList(props: {
   );
 }
 
-function whatOf({ tools }: RunLine): string {
-  const [first, ...others] = tools.map(titleOf);
-  if (first === undefined) return 'Nothing planned yet';
-  return [first, ...others].join(', then ');
+function whatOf(run: RunLine): string {
+  if (run.tools.length === 0) return withoutStep(run);
+  return run.tools.map(titleOf).join(', then ');
+}
+
+/** What a run without a step is about. */
+export function withoutStep({ state, closedAt }: Pick<RunLine, 'state' | 'closedAt'>): string {
+  switch (state) {
+    case 'asked':
+      return 'Asked the customer a question';
+    case 'no_tool':
+      return 'Answered without a tool';
+    case 'already_open':
+      return 'The same is under way already';
+    default:
+      return closedAt === undefined ? 'Nothing planned yet' : 'Nothing was planned';
+  }
 }
 
 export function TemporalLink({ href }: { href: string | undefined }): JSX.Element {

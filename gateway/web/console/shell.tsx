@@ -40,6 +40,7 @@ export function Shell(props: ShellProps): JSX.Element {
           </span>
         </div>
         <Navigation at={at} counts={counts} />
+        <Notice />
         <div class="side-end">
           {props.modelLabel ? (
             <span class="model-label" title="The answers come from a stand-in, not from a real model." safe>
@@ -61,7 +62,6 @@ export function Shell(props: ShellProps): JSX.Element {
       <main id="main" class="console-main" tabindex="-1">
         {props.children}
       </main>
-      <Notice />
     </Document>
   );
 }
@@ -117,7 +117,10 @@ function Count({ place, counts }: { place: Place; counts: Counts }): JSX.Element
   );
 }
 
-/** One sentence about what was just done. Sent again out of band after every action. */
+/**
+ * One sentence about what was just done. Sent again out of band after every action. Its place is the frame: over the page
+ * it would cover what the owner wants to press next.
+ */
 export function Notice(props: { words?: string; isGood?: boolean; outOfBand?: boolean }): JSX.Element {
   return (
     <div
