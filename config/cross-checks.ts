@@ -2,6 +2,7 @@
 // read are left out, so that one mistake doesn't hide the others.
 import type { TenantConfiguration } from './configuration.js';
 import type { Explained } from './schema/explain.js';
+import { MANAGED_FIELDS } from './schema/managed-fields.js';
 import { OPERATIONS } from './schema/providers.js';
 import type { ReadSections, Sections } from './schema/sections.js';
 import { propertiesOf } from './schema/tools.js';
@@ -52,13 +53,26 @@ function operationProblems(path: string[], tool: Tool, { providers }: ReadSectio
 
 function fieldProblems(path: string[], tool: Tool): Explained[] {
   const properties = propertiesOf(tool.inputSchema);
-  return (['managedFields', 'secretFields'] as const).flatMap((list) =>
+  const unfilled = tool.managedFields.flatMap((field, index) =>
+    MANAGED_FIELDS.some((known) => known === field)
+      ? []
+      : [
+          unknownName(
+            [...path, 'managedFields', index],
+            field,
+            'value that the runtime can fill',
+            MANAGED_FIELDS,
+          ),
+        ],
+  );
+  const absent = (['managedFields', 'secretFields'] as const).flatMap((list) =>
     tool[list].flatMap((field, index) =>
       properties.includes(field)
         ? []
         : [unknownName([...path, list, index], field, 'property of inputSchema', properties)],
     ),
   );
+  return [...unfilled, ...absent];
 }
 
 function ruleProblems({ policy, tools }: ReadSections): Explained[] {

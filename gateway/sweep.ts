@@ -3,6 +3,7 @@
 import { errorFacts, type Logger } from '../config/logger.js';
 import type { Database } from '../prisma/database.js';
 import { chatsBehind, decisionsUnheard, saysWaiting } from '../prisma/functions.js';
+import { giveUpRun } from '../prisma/stores/approvals.js';
 import { isRunOpen } from '../prisma/stores/views/runs.js';
 import type { SayKind } from '../workflows/domain/message.js';
 import type { Say } from '../workflows/conversation/contract.js';
@@ -34,8 +35,6 @@ export function createSweep(deps: {
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<unknown> = Promise.resolve();
   let stopped = false;
-  // Runs that Temporal doesn't know any more: said once, not every five seconds.
-  const lost = new Set<string>();
 
   async function sweepOnce(): Promise<{ rung: number; said: number; woken: number }> {
     const [behind, says, unheard] = await Promise.all([
@@ -56,9 +55,9 @@ export function createSweep(deps: {
         'woken',
         unheard.map(async (decided) => {
           const outcome = await conversations.wakeRun(decided);
-          if (outcome === 'no_run' && !lost.has(decided.approvalId)) {
-            lost.add(decided.approvalId);
+          if (outcome === 'no_run') {
             logger.warn('approval.run_not_found', { ...decided });
+            await database.inTenant(decided.tenantId, (tx) => giveUpRun(tx, decided));
           }
           return outcome;
         }),

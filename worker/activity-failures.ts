@@ -2,6 +2,7 @@
 // becomes an `ApplicationFailure` of a documented type, and what it said is kept encrypted in `failures`.
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { failureTypeOf } from '../activities/failure-type.js';
 import { type Logger, errorFacts } from '../config/logger.js';
 import { keepFailure } from '../prisma/stores/failures.js';
 import type { InScope } from '../prisma/stores/scope.js';
@@ -17,6 +18,13 @@ export function createFailureInterceptor(deps: {
         try {
           return await next(input);
         } catch (error) {
+          // A worker that ends breaks off what it does: the next one takes it up, and nothing has failed.
+          if (context.cancellationSignal.aborted) {
+            throw ApplicationFailure.create({
+              type: FAILURE_TYPES.interrupted,
+              message: 'the worker is ending',
+            });
+          }
           if (error instanceof TemporalFailure) throw withoutCause(error);
           const { activityType, workflowExecution, attempt } = context.info;
           const place = { activity: activityType, workflowId: workflowExecution?.workflowId };
@@ -39,14 +47,6 @@ function withoutCause(failure: TemporalFailure): TemporalFailure {
     nonRetryable: failure.nonRetryable ?? false,
     ...(failure.nextRetryDelay ? { nextRetryDelay: failure.nextRetryDelay } : {}),
   });
-}
-
-/** Prisma's classes and the driver's share no base; their names are what they have in common. */
-export function failureTypeOf(error: unknown): FailureType {
-  const name = error instanceof Error ? error.name : '';
-  return /^PrismaClient|^DriverAdapter|^DatabaseError/.test(name)
-    ? FAILURE_TYPES.database
-    : FAILURE_TYPES.internal;
 }
 
 /** The class and code of an error, never its message. */

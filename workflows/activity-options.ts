@@ -17,7 +17,6 @@ export const databaseWork = {
  */
 export const modelWork = {
   startToCloseTimeout: '60 s',
-  scheduleToCloseTimeout: '3 m',
   heartbeatTimeout: '10 s',
   retry: {
     initialInterval: '1 s',
@@ -31,16 +30,16 @@ export const modelWork = {
 
 /**
  * A tool step. Attempts are many, but an effect is called once: a later attempt finds the `started` row and settles it.
- * 10 minutes leave room for a worker that comes back late; the step's own deadline is much shorter.
+ * Bounded by attempts and not by the clock: the time in which no worker runs must not turn a yes into a failure.
  */
 export const stepWork = {
   startToCloseTimeout: '2 m',
-  scheduleToCloseTimeout: '10 m',
   heartbeatTimeout: '10 s',
   retry: {
     initialInterval: '1 s',
     backoffCoefficient: 2,
     maximumInterval: '15 s',
+    maximumAttempts: 60,
     nonRetryableErrorTypes: NEVER_RETRIED,
   },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

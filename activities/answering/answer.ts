@@ -31,8 +31,8 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         { tenantId, chatId: turn.chatId, turnId, purpose: 'answer' },
         { use: tenant.configuration.models.chat, system: prompt.system, messages: prompt.messages },
       );
-      if (reply.text === '') {
-        throw uselessReply(`the model gave no words (${reply.stopReason})`);
+      if (reply.text === '' || reply.stopReason !== 'end_turn') {
+        throw uselessReply(`the model gave no whole answer (${reply.stopReason})`);
       }
       return deps.inScope(tenantId, (scope) =>
         planMessage(scope, {
@@ -41,7 +41,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
           turnId,
           origin: { kind: 'answer', id: turnId },
           kind: 'answer',
-          text: reply.text,
+          text: tenant.scrubber.scrubText(reply.text).text,
           isTainted: prompt.isTainted,
           answersMessageId: messages.at(-1)?.messageId,
         }),

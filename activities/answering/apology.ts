@@ -1,10 +1,12 @@
 // The honest sentence for a turn that can't be finished. What a tool has done by then is not undone by our failing to tell
 // it nicely: whoever asks "please try again" after a booking makes a second one.
+import { ContentUnreadableError, KeyDestroyedError } from '../../prisma/keys.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { closeRun, type ClosedRunState } from '../../prisma/stores/runs.js';
-import { planMessage, type OutboxKind } from '../../prisma/stores/outbox.js';
+import { withdrawApprovals } from '../../prisma/stores/approvals.js';
+import { lastWordOf, planMessage, type OutboxKind } from '../../prisma/stores/outbox.js';
 import { stepsOfTurn } from '../../prisma/stores/steps.js';
-import { turnById } from '../../prisma/stores/turns.js';
+import { lastMessageId, turnById } from '../../prisma/stores/turns.js';
 import type { ApologyReason } from '../../workflows/domain/failures.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
@@ -22,9 +24,12 @@ export async function planApology(
   { turnId, reason }: { turnId: string; reason: ApologyReason },
 ): Promise<{ outboxId: string }> {
   const { chatId, contactId } = await turnById(scope, turnId);
+  await withdrawApprovals(scope, { turnId, chatId });
+  // The last word was written before what failed: it is said, and nothing else.
+  const written = await lastWordOf(scope, turnId);
+  if (written) return written;
   const { kind, text, run } = await apologyOf(scope, tenant, { turnId, reason });
   await closeRun(scope, { turnId, chatId, to: run });
-  const messages = await messageIds(scope, turnId);
   return planMessage(scope, {
     chatId,
     contactId,
@@ -32,7 +37,7 @@ export async function planApology(
     origin: { kind: 'apology', id: turnId },
     kind,
     text,
-    answersMessageId: messages.at(-1),
+    answersMessageId: await lastMessageId(scope, turnId),
   });
 }
 
@@ -52,10 +57,21 @@ async function apologyOf(
     await leaveUnknown(scope, turnId);
     return { kind: 'answer', text: say(tenant, 'unknownOutcome'), run: 'unknown' };
   }
-  const step = (await stepsOfTurn(scope, turnId)).find(({ stepId }) => stepId === acted.id);
-  const summary = step?.result?.['summary'];
-  const text = typeof summary === 'string' ? summary : say(tenant, 'TOOL_RESULT_INVALID');
+  const summary = await summaryOf(scope, turnId, acted.id);
+  const text = summary ?? say(tenant, 'TOOL_RESULT_INVALID');
   return { kind: 'answer', text, run: 'succeeded' };
+}
+
+/** Nothing where the result can't be read any more. */
+async function summaryOf(scope: Scope, turnId: string, stepId: string): Promise<string | undefined> {
+  try {
+    const steps = await stepsOfTurn(scope, turnId);
+    const summary = steps.find((step) => step.stepId === stepId)?.result?.['summary'];
+    return typeof summary === 'string' ? summary : undefined;
+  } catch (error) {
+    if (error instanceof KeyDestroyedError || error instanceof ContentUnreadableError) return undefined;
+    throw error;
+  }
 }
 
 /** Nobody is left who would settle it: an owner has to see it. */
@@ -64,14 +80,4 @@ async function leaveUnknown(scope: Scope, turnId: string): Promise<void> {
     where: { turnId, state: 'started' },
     data: { state: 'unknown', finishedAt: new Date() },
   });
-}
-
-/** Ids only: an apology has to work where the content can't be read. */
-async function messageIds(scope: Scope, turnId: string): Promise<string[]> {
-  const rows = await scope.tx.inbox.findMany({
-    where: { turnId },
-    orderBy: { sequence: 'asc' },
-    select: { id: true },
-  });
-  return rows.map((row) => row.id);
 }

@@ -25,14 +25,26 @@ export function toModelMessages(input: ConversationInput): ModelConversation {
   const kept = withinBudget(input.history, input.historyTokens);
   const history = kept.map((utterance): Anthropic.MessageParam => ({
     role: utterance.author === 'customer' ? 'user' : 'assistant',
-    content: utterance.author === 'human' ? `(a colleague wrote) ${utterance.text}` : utterance.text,
+    content: wordsOf(utterance),
   }));
-  const current = input.current.map((message) => message.text).join('\n');
+  const current = withoutOurLabels(input.current.map((message) => message.text).join('\n'));
   const quote = input.quoted ? `${quoteBlock(input.quoted)}\n` : '';
   return {
     messages: [...history, { role: 'user', content: `${quote}${current}` }],
     isTainted: [...kept, ...(input.quoted ? [input.quoted] : [])].some((utterance) => utterance.isTainted),
   };
+}
+
+function wordsOf({ author, text }: Utterance): string {
+  if (author === 'customer') return withoutOurLabels(text);
+  return author === 'human' ? `(a colleague wrote) ${text}` : text;
+}
+
+const OUR_LABELS = /<(?=\/?(?:tool_result|quoted_message|question_we_asked)\b)/gi;
+
+/** A customer can't write a block that looks like one of ours. */
+export function withoutOurLabels(text: string): string {
+  return text.replace(OUR_LABELS, '‹');
 }
 
 /** Newest first until the budget is used up; cut at a customer's message, so that no answer stands without its question. */

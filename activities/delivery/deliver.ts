@@ -1,6 +1,6 @@
 // Sends. On the web chat and the API the commit is the delivery: the gateway hears of it and pushes it to whoever looks.
 import { hasSpoken, planMessage, sendByCommit } from '../../prisma/stores/outbox.js';
-import { messagesOfTurn, turnById } from '../../prisma/stores/turns.js';
+import { lastMessageId, turnById } from '../../prisma/stores/turns.js';
 import type { DeliveryActivities } from '../../workflows/activity-ports.js';
 import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
@@ -20,7 +20,6 @@ export function createDeliveryActivities(deps: ActivityDeps): DeliveryActivities
         // The run has spoken meanwhile, and its words are on their way: no second "I'll check".
         if (await hasSpoken(scope, turnId)) return { state: 'unneeded' as const };
         const turn = await turnById(scope, turnId);
-        const messages = await messagesOfTurn(scope, turnId);
         const { outboxId } = await planMessage(scope, {
           chatId: turn.chatId,
           contactId: turn.contactId,
@@ -28,7 +27,7 @@ export function createDeliveryActivities(deps: ActivityDeps): DeliveryActivities
           origin: { kind: 'acknowledgement', id: turnId },
           kind: 'acknowledgement',
           text: say(tenant, 'acknowledgement'),
-          answersMessageId: messages.at(-1)?.messageId,
+          answersMessageId: await lastMessageId(scope, turnId),
         });
         logStage(deps, 'AgentToolImmediateTimeout', { tenantId, turnId });
         const { state } = await sendByCommit(scope, outboxId);

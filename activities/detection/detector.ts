@@ -1,5 +1,6 @@
 // Stage 1 (spec A2): does this message ask for a tool of ours? A port, because a better detector will stand behind it.
 // Whatever stands there sees configured metadata only, and says normal chat when it is not sure.
+import type { RankedTool } from '../../workflows/domain/turn.js';
 
 export interface DetectionQuery {
   text: string;
@@ -7,15 +8,11 @@ export interface DetectionQuery {
   recentTools: readonly string[];
 }
 
-export interface Candidate {
-  tool: string;
-  score: number;
-  /** For the person who asks why, in the console and in the history: matched words only, which come from the catalogue. */
-  because: string;
-}
+/** Its reason is for the person who asks why, in the console and in the history. */
+export type Candidate = RankedTool;
 
 export interface Detection {
-  /** Best first; empty: normal chat. */
+  /** Best first, all that come near the best; empty: normal chat. */
   candidates: Candidate[];
   /** Why nothing was flagged, where something might have been. */
   because: string;
@@ -23,4 +20,6 @@ export interface Detection {
 
 export interface Detector {
   detect(query: DetectionQuery): Detection;
+  /** The phrase by which a short message goes on about a result ("what about Sunday?"); absent: it doesn't, or is talk. */
+  followUpIn(text: string): string | undefined;
 }

@@ -1,11 +1,10 @@
 // The detector that needs no model: BM25F over the catalogue's own words, read sentence by sentence. Conservative: one
 // threshold from configuration, and talk about the chat itself never passes.
-import { wordsOf } from '../../config/phrases.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import type { Candidate, Detection, Detector } from './detector.js';
 import { evidenceOf, type Evidence } from './evidence.js';
-import { phraseSetOf } from './phrase-set.js';
 import { createSentenceReader, type Sentence } from './sentences.js';
+import { createTalkReader } from './talk.js';
 import { createToolIndex, type DetectionSettings } from './tool-index.js';
 import { createWordReader } from './words.js';
 
@@ -17,33 +16,31 @@ export function createLexicalDetector(
   settings: DetectionSettings,
   tools: readonly ToolDefinition[],
 ): Detector {
-  const { detection, limits, phrases } = settings;
+  const { detection, phrases } = settings;
   const words = createWordReader({ phrases, everydayInformation: detection.everydayInformation });
   const sentences = createSentenceReader({ phrases, words });
   const index = createToolIndex(settings, tools, words);
-  const smallTalk = phraseSetOf(phrases, 'smallTalk');
-  const negative = phraseSetOf(phrases, 'negative');
+  const talk = createTalkReader({ phrases, sentences });
   const growth = Math.max(0, Math.log10(index.size / SMALL_CATALOGUE)) * detection.cataloguePenalty;
 
   return {
+    followUpIn: (text) => talk.followUpIn(text),
     detect({ text, recentTools }): Detection {
-      const said = wordsOf(text);
-      if (smallTalk.covers(said)) return nothing('small talk');
-      const about = negative.find(said);
-      if (about !== undefined) return nothing(`about the chat itself: "${about}"`);
+      const reason = talk.reasonOf(text);
+      if (reason !== undefined) return nothing(reason);
       const read = sentences.read(text);
       const ranked = rank(read, new Set(recentTools));
       const [best] = ranked;
       if (!best) {
-        const talk = read.find(({ form }) => form === 'talk');
-        return nothing(talk ? `talk: "${talk.by}"` : 'no word of the message belongs to a tool');
+        const chat = read.find(({ form }) => form === 'talk');
+        return nothing(chat ? `talk: "${chat.by}"` : 'no word of the message belongs to a tool');
       }
       if (best.score < detection.threshold) {
         return nothing(`${best.score.toFixed(2)} is below ${detection.threshold}: ${best.because}`);
       }
       const least = Math.max(best.score * detection.candidateShare, Number.MIN_VALUE);
-      const candidates = ranked.filter(({ score }) => score >= least).slice(0, limits.maxCandidates);
-      return { candidates, because: best.because };
+      // Not cut to a number here: only some of them may be offered to this speaker.
+      return { candidates: ranked.filter(({ score }) => score >= least), because: best.because };
     },
   };
 
@@ -82,7 +79,8 @@ export function createLexicalDetector(
         detection.forms[form] *
         coverage ** detection.coverage[form === 'request' ? 'request' : 'other']) /
         (1 + growth) +
-      (isRecent ? detection.recentContextBonus : 0);
+      // A message that is mostly about other things doesn't go on with the result.
+      (isRecent ? detection.recentContextBonus * coverage : 0);
     const because = [
       form === 'request'
         ? [`asks for something${sentence.by === undefined ? '' : ` ("${sentence.by}")`}`]

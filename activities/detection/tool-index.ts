@@ -6,7 +6,7 @@ import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import { FIELDS, takesValues, textsOf, type Field } from './tool-text.js';
 import type { Word, WordReader } from './words.js';
 
-export type DetectionSettings = Pick<TenantConfiguration, 'detection' | 'limits' | 'phrases'>;
+export type DetectionSettings = Pick<TenantConfiguration, 'detection' | 'phrases'>;
 
 export interface IndexedTool {
   name: string;

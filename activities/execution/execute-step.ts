@@ -26,6 +26,7 @@ import { withHeartbeat } from '../heartbeat.js';
 import { hashOfCall, hashOfTerms } from '../call-hash.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
+import { managedValues } from './managed-values.js';
 import { ToolCallError, type ToolCall, type ToolOperation } from '../tools/provider.js';
 import { decideByPolicy } from '../validation/policy.js';
 import { schemaFindings } from '../validation/argument-schema.js';
@@ -83,7 +84,12 @@ async function claimStep(scope: Scope, deps: ActivityDeps, tenant: Tenant, stepI
   const turn = await turnById(scope, step.turnId);
   const tool = tenant.tool(step.tool);
   const operation = tool && deps.providers[tool.provider]?.operations[tool.operation];
-  if (!tool?.enabled || !operation) return refuse(scope, turn, step, 'changed');
+  if (!tool?.enabled || !operation) {
+    // What has begun may have happened: it can't be taken back by switching its tool off.
+    return step.state === 'started' && step.effect !== 'read'
+      ? abandon(scope, turn, step)
+      : refuse(scope, turn, step, 'changed');
+  }
   const claimed = { step, turn, tool, operation };
   if (step.state === 'started') {
     if (tool.effect !== 'read') {
@@ -155,6 +161,22 @@ async function findRefusal(
   return hasYes ? undefined : 'not_approved';
 }
 
+async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<Claim> {
+  const { stepId, fence } = step;
+  if (fence !== null) {
+    await finishStep(scope, { stepId, fence, contactId: turn.contactId, outcome: { state: 'unknown' } });
+  }
+  await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'unknown' });
+  await appendAudit(scope.tx, {
+    stream: turn.chatId,
+    event: 'step_unknown',
+    subjectId: stepId,
+    actor: 'assistant',
+    facts: { tool: step.tool },
+  });
+  return { kind: 'settled', outcome: { kind: 'unknown', stepId } };
+}
+
 async function refuse(scope: Scope, turn: TurnRow, step: Step, reason: RefusalReason): Promise<Claim> {
   await refuseStep(scope, { stepId: step.stepId });
   await appendAudit(scope.tx, {
@@ -174,7 +196,9 @@ async function callTool(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): P
   if (!isOurs) throw unsettled('another worker has taken this step over');
   let result: JsonObject;
   try {
-    result = await withHeartbeat(() => operation.call(toCall(tenant, claimed)));
+    result = await withHeartbeat(() =>
+      callInTime(claimed.callBy, (signal) => operation.call(toCall(tenant, claimed, signal))),
+    );
   } catch (error) {
     return answerFailure(deps, tenant, claimed, error);
   }
@@ -208,7 +232,11 @@ async function settle(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Pro
   const waitMs = callBy.getTime() + SETTLE_AFTER_MS - Date.now();
   if (waitMs > 0) throw unsettled('its deadline is not over yet', waitMs);
   const happened = operation.didItHappen
-    ? await withHeartbeat(() => Promise.resolve(operation.didItHappen?.(toCall(tenant, claimed))))
+    ? await withHeartbeat(() =>
+        Promise.resolve(
+          operation.didItHappen?.(toCall(tenant, claimed, Context.current().cancellationSignal)),
+        ),
+      )
     : undefined;
   if (happened === undefined) return leaveUnknown(deps, tenant, claimed);
   if (happened !== false) return record(deps, tenant, claimed, happened);
@@ -232,7 +260,10 @@ async function record(
   const findings = schemaFindings(tool.outputSchema, result);
   const isTooLarge = JSON.stringify(result).length > tenant.configuration.limits.resultBytes;
   if (isTooLarge || [...findings.missing, ...findings.extra, ...findings.invalid].length > 0) {
-    return fail(deps, tenant, claimed, 'TOOL_RESULT_INVALID');
+    // An effect has happened, whatever its answer looks like: a person looks, and nothing is done again.
+    return tool.effect === 'read'
+      ? fail(deps, tenant, claimed, 'TOOL_RESULT_INVALID')
+      : leaveUnknown(deps, tenant, claimed);
   }
   // Checked as it came, kept without its secrets: nothing that reads a stored result can give one away.
   const scrubbed = tenant.scrubber.scrubJson(result);
@@ -327,14 +358,35 @@ function unsettled(message: string, delayMs?: number): ApplicationFailure {
   });
 }
 
-function toCall(tenant: Tenant, { step, turn, callBy }: Claimed): ToolCall {
+/** A tool that hasn't answered by its deadline has failed, whatever it does afterwards: its fence is gone. */
+async function callInTime<Result>(
+  callBy: Date,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const deadline = new AbortController();
+  const signal = AbortSignal.any([Context.current().cancellationSignal, deadline.signal]);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      deadline.abort();
+      reject(new ToolCallError('unclear', { isTimeout: true }));
+    }, callBy.getTime() - Date.now());
+  });
+  try {
+    return await Promise.race([call(signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toCall(tenant: Tenant, { step, turn, tool, callBy }: Claimed, signal: AbortSignal): ToolCall {
   return {
     tenantId: tenant.tenantId,
     contactId: turn.contactId,
     configuration: tenant.configuration,
-    arguments: step.arguments,
+    arguments: { ...step.arguments, ...managedValues(tool, tenant, turn) },
     idempotencyKey: step.idempotencyKey,
     callBy,
-    signal: Context.current().cancellationSignal,
+    signal,
   };
 }

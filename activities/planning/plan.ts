@@ -29,6 +29,7 @@ import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
+import { privateAccount } from '../turns/gates/private-account.js';
 import { plannerPrompt, type PlannerPrompt } from './prompt.js';
 import { readProposal, type Proposal } from './read-proposal.js';
 import { toolDefinitions } from './tool-definitions.js';
@@ -66,7 +67,7 @@ export function createPlanningActivities(deps: ActivityDeps): Pick<ToolRunActivi
           system: prompt.system,
           messages: prompt.messages,
           tools: toolDefinitions(candidates),
-          toolChoice: { type: 'any' },
+          toolChoice: { type: 'any', disable_parallel_tool_use: true },
         },
       );
       const proposal = readProposal(reply, tenant.configuration.limits);
@@ -132,7 +133,8 @@ async function storedOutcome(scope: Scope, turnId: string): Promise<PlanOutcome 
   }
   const said = await findByOrigin(scope, { kind: 'plan', id: turnId });
   if (!said) return undefined;
-  if (said.kind === 'refusal') return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId: said.outboxId };
+  if (said.kind !== 'question')
+    return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId: said.outboxId };
   const asked = await scope.tx.openQuestion.findFirst({ where: { turnId }, select: { id: true } });
   return { kind: 'question', questionId: asked?.id ?? turnId, outboxId: said.outboxId };
 }
@@ -154,6 +156,7 @@ async function store(
   }
   switch (proposal.kind) {
     case 'noTool':
+      if (turn.gate === privateAccount.name) return handOff(scope, planning);
       await closeRun(scope, { turnId, chatId, to: 'no_tool' });
       return { kind: 'noTool' };
     case 'deny': {
@@ -167,6 +170,15 @@ async function store(
     case 'calls':
       return storeCalls(scope, planning, proposal);
   }
+}
+
+/** A private account is never talked about from memory: where no tool answers, a person does (spec A1). */
+async function handOff(scope: Scope, planning: Planning): Promise<PlanOutcome> {
+  const { turnId, chatId } = planning.turn;
+  await closeRun(scope, { turnId, chatId, to: 'refused', code: 'TOOL_POLICY_DENIED' });
+  const text = say(planning.tenant, 'privateAccount');
+  const { outboxId } = await tellCustomer(scope, planning, { kind: 'handOff', text });
+  return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId };
 }
 
 async function storeQuestion(
@@ -242,7 +254,7 @@ function withEarlierAnswers(
 function tellCustomer(
   scope: Scope,
   { turn, messages, prompt }: Planning,
-  message: { kind: 'question' | 'refusal'; text: string },
+  message: { kind: 'question' | 'refusal' | 'handOff'; text: string },
 ): Promise<{ outboxId: string }> {
   return planMessage(scope, {
     chatId: turn.chatId,

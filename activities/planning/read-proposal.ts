@@ -12,7 +12,10 @@ export type Proposal =
   | { kind: 'calls'; calls: { tool: string; arguments: JsonObject }[]; because: string }
   | { kind: 'unreadable'; because: string };
 
-export function readProposal(reply: ModelReply, limits: { argumentsBytes: number }): Proposal {
+export function readProposal(
+  reply: ModelReply,
+  limits: { argumentsBytes: number; maxSteps: number },
+): Proposal {
   if (reply.stopReason === 'refusal') return { kind: 'deny', because: 'the model refuses' };
   if (reply.stopReason === 'max_tokens') return unreadable('the reply was cut off');
   if (reply.stopReason !== 'tool_use' && reply.stopReason !== 'end_turn') {
@@ -29,7 +32,12 @@ export function readProposal(reply: ModelReply, limits: { argumentsBytes: number
       return unreadable('arguments that are too large');
     inputs.push({ tool: use.name, arguments: use.input });
   }
-  return readCalls(inputs, reply.text);
+  const proposal = readCalls(inputs, reply.text);
+  // Refused as a whole: carrying out the first of them would leave the customer with half of what was meant.
+  if (proposal.kind === 'calls' && proposal.calls.length > limits.maxSteps) {
+    return unreadable('more calls than steps are allowed');
+  }
+  return proposal;
 }
 
 function readCalls(inputs: { tool: string; arguments: JsonObject }[], words: string): Proposal {

@@ -20,7 +20,7 @@ import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import type { ErrorCode } from '../../workflows/domain/failures.js';
 import type { SayKind } from '../../workflows/domain/message.js';
 import { askModel } from '../claude/ask.js';
-import { dataBlock } from '../claude/conversation.js';
+import { dataBlock, withoutOurLabels } from '../claude/conversation.js';
 import { nowForModels } from '../clock.js';
 import type { ActivityDeps } from '../deps.js';
 import { contextOf, writeContext } from './context-content.js';
@@ -137,7 +137,7 @@ async function tellResult(deps: ActivityDeps, tenant: Tenant, run: Run): Promise
           {
             role: 'user',
             content: [
-              messages.map((message) => message.text).join('\n'),
+              withoutOurLabels(messages.map((message) => message.text).join('\n')),
               dataBlock('tool_result', { tool: step.tool }, JSON.stringify(step.result)),
             ].join('\n'),
           },

@@ -17,7 +17,9 @@ import {
 } from '../../prisma/stores/turns.js';
 import type { TurnActivities } from '../../workflows/activity-ports.js';
 import type { PreparedTurn, TurnDecision, TurnRoute } from '../../workflows/domain/turn.js';
+import { FAILURE_TYPES } from '../../workflows/domain/failures.js';
 import type { ActivityDeps } from '../deps.js';
+import { failureTypeOf } from '../failure-type.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
@@ -39,7 +41,8 @@ export function createTurnActivities(deps: ActivityDeps): TurnActivities {
         if (turn) logDecision(deps, tenantId, turn);
         return turn;
       } catch (error) {
-        if (Context.current().info.attempt < ATTEMPTS_BEFORE_APOLOGY) throw error;
+        const isAway = failureTypeOf(error) === FAILURE_TYPES.database;
+        if (isAway || Context.current().info.attempt < ATTEMPTS_BEFORE_APOLOGY) throw error;
         deps.log.error('turn.undecidable', { tenantId, chatId, errorName: nameOf(error) });
         return deps.inScope(tenantId, (scope) => apologizeInstead(scope, tenant, { chatId, after }));
       }
@@ -57,6 +60,9 @@ async function prepare(
   if (!claimed) return null;
   if (claimed.decision) return prepared({ ...claimed, decision: claimed.decision });
   const turn = await readTurn(scope, tenant, chat, claimed);
+  // Erased while it waited: there is nothing to answer, and somebody still has to be told.
+  if (turn.messages.some((message) => message.text === ''))
+    return store(turn, claimed, unreadable(tenant), 'unreadable');
   for (const gate of TURN_GATES) {
     const outcome = await gate.decide(turn);
     if (outcome) return store(turn, claimed, outcome, gate.name);
@@ -129,13 +135,14 @@ async function toRoute(turn: TurnContext, outcome: GateOutcome, gate: string): P
     case 'decided':
       return { kind: 'decided', approvalId: outcome.approvalId, runId: outcome.runId };
     case 'tools': {
-      const { candidates, contextIds, questionId, because } = outcome;
+      const { candidates, contextIds, questionId, because, ranking } = outcome;
       return {
         kind: 'tools',
         candidates,
         contextIds,
         because,
         ...(questionId !== undefined && { questionId }),
+        ...(ranking && { ranking: ranking.filter(({ tool }) => candidates.includes(tool)) }),
       };
     }
     case 'fixed':
@@ -177,8 +184,12 @@ async function apologizeInstead(
     question: undefined,
     contexts: [],
   };
+  return store(turn, claimed, unreadable(tenant), 'unreadable');
+}
+
+function unreadable(tenant: Tenant): GateOutcome {
   const text = say(tenant, 'assistant_unavailable');
-  return store(turn, claimed, { kind: 'fixed', as: 'refusal', text, because: 'unreadable' }, 'unreadable');
+  return { kind: 'fixed', as: 'refusal', text, because: 'unreadable' };
 }
 
 function logDecision(deps: ActivityDeps, tenantId: string, turn: PreparedTurn): void {

@@ -4,6 +4,7 @@ import type { Scope } from '../../prisma/stores/scope.js';
 import type { ToolContext } from '../../prisma/stores/contexts.js';
 import type { ChatRow, TurnMessage } from '../../prisma/stores/turns.js';
 import type { Actor } from '../../workflows/domain/tool.js';
+import type { RankedTool } from '../../workflows/domain/turn.js';
 import type { Tenant } from '../tenants.js';
 
 export interface TurnContext {
@@ -27,7 +28,14 @@ export interface TurnGate {
 
 export type GateOutcome = { because: string } & (
   | { kind: 'answer' }
-  | { kind: 'tools'; candidates: string[]; contextIds: string[]; questionId?: string }
+  | {
+      kind: 'tools';
+      candidates: string[];
+      contextIds: string[];
+      questionId?: string;
+      /** Where the detector chose: its scores and reasons. */
+      ranking?: RankedTool[];
+    }
   | { kind: 'fixed'; text: string; as: 'answer' | 'refusal' }
   | { kind: 'handOff'; text: string }
   | { kind: 'silent' }

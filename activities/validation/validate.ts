@@ -13,7 +13,7 @@ import {
 } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { acceptStep, lockStep, rejectStep, type Step } from '../../prisma/stores/steps.js';
-import { lockChat, messagesOfTurn, turnById, type TurnRow } from '../../prisma/stores/turns.js';
+import { lockChat, lastMessageId, turnById, type TurnRow } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import type { SayKind } from '../../workflows/domain/message.js';
 import type { OpenApproval, Verdict } from '../../workflows/domain/plan.js';
@@ -77,8 +77,7 @@ async function validate(
   // Two runs of one chat may ask for the same at once: one after the other they see each other.
   const chat = await lockChat(scope, turn.chatId);
   const step = await lockStep(scope, stepId);
-  const messages = await messagesOfTurn(scope, turnId);
-  const validation = { scope, tenant, turn, step, answersMessageId: messages.at(-1)?.messageId };
+  const validation = { scope, tenant, turn, step, answersMessageId: await lastMessageId(scope, turnId) };
   const { route, actor } = turn.decision;
   const tool = tenant.tool(step.tool);
   const question = { actor, chatKind: chat.kind, isTainted: turn.isTainted };
@@ -261,14 +260,14 @@ async function requestKeyOf({ scope, turn, step }: Validation): Promise<Uint8Arr
 }
 
 function tell(
-  { scope, turn, answersMessageId }: Validation,
+  { scope, turn, step, answersMessageId }: Validation,
   message: { kind: SayKind; text: string },
 ): Promise<{ outboxId: string }> {
   return planMessage(scope, {
     chatId: turn.chatId,
     contactId: turn.contactId,
     turnId: turn.turnId,
-    origin: { kind: 'validate', id: turn.turnId },
+    origin: { kind: 'validate', id: step.stepId },
     isTainted: turn.isTainted,
     answersMessageId,
     ...message,

@@ -196,6 +196,42 @@ export async function decideOwn(
   });
 }
 
+/** Nobody will carry out what was asked for: what is still open is closed, so that no yes is given to nothing. */
+export async function withdrawApprovals(
+  scope: Scope,
+  { turnId, chatId }: { turnId: string; chatId: string },
+): Promise<void> {
+  const open = await scope.tx.approval.findMany({ where: { turnId, state: 'open' }, select: { id: true } });
+  const now = new Date();
+  for (const { id: approvalId } of open) {
+    await scope.tx.approval.update({
+      where: { id: approvalId },
+      data: { state: 'expired', decidedAt: now, heardAt: now },
+    });
+    await recordDecision(scope, {
+      tenantId: scope.tenantId,
+      key: { approvalId },
+      approvalId,
+      chatId,
+      decision: 'expire',
+      approver: { surface: 'temporal', id: 'run ended' },
+    });
+  }
+}
+
+/** The run that should hear of a decision is gone: nobody needs to ring for it any more, and nothing was done. */
+export async function giveUpRun(tx: Tx, decided: { approvalId: string; turnId: string }): Promise<void> {
+  await tx.approval.update({ where: { id: decided.approvalId }, data: { heardAt: new Date() } });
+  await tx.step.updateMany({
+    where: { turnId: decided.turnId, state: { in: ['proposed', 'accepted'] } },
+    data: { state: 'refused', finishedAt: new Date() },
+  });
+  await tx.toolRun.updateMany({
+    where: { turnId: decided.turnId, open: true },
+    data: { state: 'failed', open: false, closedAt: new Date() },
+  });
+}
+
 /** Takes the yes of a step, once. False: there is none, or it is for something else, or it was taken. */
 export async function consumeApproval(
   scope: Scope,

@@ -1,6 +1,6 @@
 // Tool contexts (spec A9): compact results that a follow-up may refer to. Per chat, few, and gone after their time.
 import { randomUUID } from 'node:crypto';
-import { inOrder, openOptional, type Scope } from './scope.js';
+import { inOrder, readable, type Scope } from './scope.js';
 
 /** More than a person can refer back to. */
 const KEPT_PER_CHAT = 8;
@@ -70,11 +70,11 @@ export async function liveContexts(scope: Scope, chatId: string): Promise<ToolCo
     orderBy: { createdAt: 'desc' },
     take: KEPT_PER_CHAT,
   });
-  return inOrder(rows, async (row) => ({
+  const contexts = await inOrder(rows, async (row) => ({
     contextId: row.id,
     tool: row.tool,
     content:
-      (await openOptional(scope, {
+      (await readable(scope, {
         table: 'contexts',
         column: 'content_cipher',
         rowId: row.id,
@@ -84,4 +84,5 @@ export async function liveContexts(scope: Scope, chatId: string): Promise<ToolCo
     isTainted: row.tainted,
     createdAt: row.createdAt,
   }));
+  return contexts.filter(({ content }) => content !== '');
 }

@@ -1,5 +1,5 @@
 // What was said in one chat, both sides, in the order both saw it. No other chat is ever read.
-import { inOrder, openOptional, type Scope } from './scope.js';
+import { inOrder, readable, type Scope } from './scope.js';
 
 export interface Utterance {
   sequence: number;
@@ -37,7 +37,8 @@ export async function recentUtterances(
     isTainted: row.tainted,
     ...(row.externalId !== null && { externalId: row.externalId }),
   }));
-  const all = [...fromCustomer, ...fromUs];
+  // What was erased is not part of the memory any more.
+  const all = [...fromCustomer, ...fromUs].filter(({ text }) => text !== '');
   return all.sort((one, other) => one.sequence - other.sequence).slice(-limit);
 }
 
@@ -66,7 +67,7 @@ function open(
   table: 'inbox' | 'outbox',
   row: { id: string; keyId: string | null; contentCipher: Uint8Array | null },
 ): Promise<string | undefined> {
-  return openOptional(scope, {
+  return readable(scope, {
     table,
     column: 'content_cipher',
     rowId: row.id,

@@ -65,6 +65,15 @@ export async function findByOrigin(
   return row ? { outboxId: row.id, kind: row.kind as OutboxKind } : undefined;
 }
 
+/** What was written as a turn's last word, whether or not it was sent. */
+export async function lastWordOf(scope: Scope, turnId: string): Promise<{ outboxId: string } | undefined> {
+  const row = await scope.tx.outbox.findFirst({
+    where: { turnId, originKind: { in: ['answer', 'plan', 'summary'] } },
+    select: { id: true },
+  });
+  return row ? { outboxId: row.id } : undefined;
+}
+
 /** Whether the run of this turn has written anything for its customer. */
 export async function hasSpoken(scope: Scope, turnId: string): Promise<boolean> {
   return (await scope.tx.outbox.count({ where: { turnId } })) > 0;
@@ -79,14 +88,29 @@ export async function sendByCommit(
   outboxId: string,
 ): Promise<{ state: OutboxState; turnId: string | null }> {
   const [row] = await scope.tx.$queryRaw<
-    { chatId: string; turnId: string | null; kind: OutboxKind; state: OutboxState; paused: boolean }[]
-  >`select o.chat_id as "chatId", o.turn_id as "turnId", o.kind, o.state, c.paused_at is not null as paused
-    from outbox o join chats c on c.id = o.chat_id where o.id = ${outboxId}::uuid for update of o, c`;
+    {
+      chatId: string;
+      turnId: string | null;
+      kind: OutboxKind;
+      state: OutboxState;
+      paused: boolean;
+      outcome: string | null;
+    }[]
+  >`select o.chat_id as "chatId", o.turn_id as "turnId", o.kind, o.state, c.paused_at is not null as paused, t.outcome
+    from outbox o join chats c on c.id = o.chat_id left join turns t on t.id = o.turn_id where o.id = ${outboxId}::uuid for update of o, c`;
   // A signal may name anything; what isn't there can't be sent, and must not hold the chat up.
   if (!row) return { state: 'failed', turnId: null };
   const { turnId } = row;
   if (row.state !== 'planned') return { state: row.state, turnId };
   const now = new Date();
+  // A turn has one last word. Only a question of ours (to confirm) may be followed by what came of it.
+  if (row.outcome !== null && row.outcome !== 'question') {
+    await scope.tx.outbox.update({
+      where: { id: outboxId },
+      data: { state: 'discarded', code: 'answered_already', settledAt: now },
+    });
+    return { state: 'discarded', turnId };
+  }
   if (row.paused) {
     // A person has taken the chat over since this was written: two voices would be worse than none.
     await scope.tx.outbox.update({

@@ -1,7 +1,7 @@
 // What every store function gets first: one tenant's transaction and the means to read and write its content.
 import type { ContentCipher } from '../content.js';
 import type { Database, Tx } from '../database.js';
-import type { DataKey } from '../keys.js';
+import { ContentUnreadableError, KeyDestroyedError } from '../keys.js';
 
 export interface Scope {
   tx: Tx;
@@ -16,12 +16,6 @@ export function createInScope(database: Database, content: ContentCipher): InSco
   return (tenantId, work) => database.inTenant(tenantId, (tx) => work({ tx, tenantId, content }));
 }
 
-/** The live key of the person this chat's content is about. */
-export async function keyOfChat(scope: Scope, chatId: string): Promise<DataKey> {
-  const chat = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId }, select: { contactId: true } });
-  return scope.content.keyOfContact(scope.tx, scope.tenantId, chat.contactId);
-}
-
 /** Opens text that may be absent: a message without content, or a row from before its column was used. */
 export async function openOptional(
   scope: Scope,
@@ -30,6 +24,19 @@ export async function openOptional(
   const { keyId, cipher, ...place } = sealed;
   if (keyId === null || cipher === null) return undefined;
   return scope.content.openText(scope.tx, scope.tenantId, { ...place, keyId, cipher });
+}
+
+/** The same, where a row that nobody can read any more (erased, or broken) must spoil nothing around it. */
+export async function readable(
+  scope: Scope,
+  sealed: Parameters<typeof openOptional>[1],
+): Promise<string | undefined> {
+  try {
+    return await openOptional(scope, sealed);
+  } catch (error) {
+    if (error instanceof KeyDestroyedError || error instanceof ContentUnreadableError) return undefined;
+    throw error;
+  }
 }
 
 /** One after the other: a transaction has one connection, and reading a row may have to fetch its key. */

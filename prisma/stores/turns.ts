@@ -2,7 +2,7 @@
 import type { Prisma } from '../generated/client.js';
 import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
-import { inOrder, type Scope, openOptional } from './scope.js';
+import { inOrder, type Scope, readable } from './scope.js';
 
 export interface ChatRow {
   chatId: string;
@@ -134,6 +134,8 @@ export interface TurnRow {
   upTo: number;
   state: string;
   isTainted: boolean;
+  /** The gate that decided. */
+  gate: string | null;
   decision: TurnDecision;
 }
 
@@ -154,6 +156,7 @@ export async function turnById(scope: Scope, turnId: string): Promise<TurnRow> {
     upTo: turn.upTo,
     state: turn.state,
     isTainted: turn.tainted,
+    gate: turn.gate,
     decision,
   };
 }
@@ -171,6 +174,7 @@ export interface TurnMessage {
   messageId: string;
   externalId: string;
   sequence: number;
+  /** Empty where nobody can read it any more. */
   text: string;
   contentHmac: Uint8Array;
   quotedExternalId?: string;
@@ -184,7 +188,7 @@ export async function messagesOfTurn(scope: Scope, turnId: string): Promise<Turn
     externalId: row.externalId,
     sequence: row.sequence,
     text:
-      (await openOptional(scope, {
+      (await readable(scope, {
         table: 'inbox',
         column: 'content_cipher',
         rowId: row.id,
@@ -194,6 +198,16 @@ export async function messagesOfTurn(scope: Scope, turnId: string): Promise<Turn
     contentHmac: row.contentHmac,
     ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
   }));
+}
+
+/** The newest message of a turn, by id: what an answer quotes, also where nobody can read the text any more. */
+export async function lastMessageId(scope: Scope, turnId: string): Promise<string | undefined> {
+  const row = await scope.tx.inbox.findFirst({
+    where: { turnId },
+    orderBy: { sequence: 'desc' },
+    select: { id: true },
+  });
+  return row?.id;
 }
 
 export function prepared(turn: ClaimedTurn & { decision: TurnDecision }): PreparedTurn {

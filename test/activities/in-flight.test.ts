@@ -14,7 +14,11 @@ describe('a slow tool', function () {
 
   before(async () => {
     desk = await startDesk({
-      configure: (shipped) => ({ ...shipped, profile: { ...shipped.profile, acknowledgeAfterMs: 1_000 } }),
+      configure: (shipped) => ({
+        ...shipped,
+        profile: { ...shipped.profile, acknowledgeAfterMs: 1_000 },
+        tools: shipped.tools.map((tool) => ({ ...tool, timeoutMs: 30_000 })),
+      }),
       wrapDeps: (deps) => {
         const { bookings } = deps.providers;
         const real = bookings?.operations['listFreeSlots'];

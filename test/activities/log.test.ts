@@ -23,7 +23,7 @@ describe('the log of a run', function () {
   let correlationId: string;
   before(async () => {
     desk = await startDesk();
-    const id = await desk.send('ada', 'Book Friday at 14:30, it squeaks like a zebrafinch');
+    const id = await desk.send('ada', 'Book Friday at 14:30 please. It squeaks like a zebrafinch.');
     const { ref, turnId } = await desk.openApproval();
     await desk.decide(ref, 'approve');
     await desk.settled(id);

@@ -126,7 +126,10 @@ describe('a planner that fails', function () {
     for (const [index, row] of ROWS.entries()) {
       ids.set(
         row,
-        await desk.send(`chat-${index}`, `Book Friday at ${10 + (index % 2)}:00, request ${index}.`),
+        await desk.send(
+          `chat-${index}`,
+          `Book Friday at ${10 + (index % 2)}:00 please. This is request ${index}.`,
+        ),
       );
     }
   });

@@ -222,7 +222,7 @@ describe('the configuration', () => {
       {
         name: 'a number out of its bounds',
         file: 'defaults/limits.yaml',
-        edit: ['maxCandidates: 12', 'maxCandidates: 21'],
+        edit: ['maxCandidates: 8', 'maxCandidates: 21'],
         path: 'limits.maxCandidates',
         wrong: /too large/,
         right: /at most 20/,

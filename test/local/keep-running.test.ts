@@ -66,7 +66,7 @@ describe('a part that is kept running', () => {
     assert.equal(second.stopped, true);
   });
 
-  it('is neither missed nor started again when it ends while it is being stopped', async () => {
+  it('that got ready too late is ended, and nothing is said of it', async () => {
     const first = createPuppet();
     const kept = keepRunning({
       name: 'model',

@@ -70,6 +70,33 @@ async function columnsOfDatabase(url: string): Promise<Column[]> {
   });
 }
 
+/** `table (column, …)` of every @@unique and @unique. What holds for some rows only, Prisma can't say. */
+function uniquesOfSchema(schema: string): string[] {
+  return [...schema.matchAll(/^model \w+ \{\n(.*?)^\}/gms)].flatMap(([, body = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? 'unnamed';
+    const nameOf = (field: string) =>
+      new RegExp(`^ {2}${field} .*@map\\("(\\w+)"\\)`, 'm').exec(body)?.[1] ?? field;
+    const together = [...body.matchAll(/@@unique\(\[(.+?)\]\)/g)].map(([, fields = '']) =>
+      fields.split(', '),
+    );
+    const alone = [...body.matchAll(/^ {2}(\w+) .*[^@]@unique\b/gm)].map(([, field = '']) => [field]);
+    return [...together, ...alone].map((fields) => `${table} (${fields.map(nameOf).join(', ')})`);
+  });
+}
+
+async function uniquesOfDatabase(url: string): Promise<string[]> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<{ entry: string }>(
+      `select c.relname || ' (' || (select string_agg(a.attname, ', ' order by k.at)
+         from unnest(i.indkey) with ordinality k(number, at)
+         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number) || ')' as entry
+       from pg_index i join pg_class c on c.oid = i.indrelid and c.relnamespace = 'public'::regnamespace
+       where i.indisunique and not i.indisprimary and i.indpred is null and i.indexprs is null`,
+    );
+    return rows.map(({ entry }) => entry);
+  });
+}
+
 describe('schema.prisma and the migrations', () => {
   const schemaFile = new URL('../../prisma/schema.prisma', import.meta.url);
 
@@ -78,6 +105,12 @@ describe('schema.prisma and the migrations', () => {
     const inDatabase = (await columnsOfDatabase((await freshDatabase()).ownerUrl)).sort();
     assert.ok(inSchema.length > 200, `only ${inSchema.length} columns were read`);
     assert.deepEqual(inSchema, inDatabase);
+  });
+
+  it('have the same unique columns', async () => {
+    const inSchema = uniquesOfSchema(await readFile(schemaFile, 'utf8')).sort();
+    assert.ok(inSchema.length > 20, `only ${inSchema.length} were read`);
+    assert.deepEqual(inSchema, (await uniquesOfDatabase((await freshDatabase()).ownerUrl)).sort());
   });
 
   it('would be seen to differ', async () => {

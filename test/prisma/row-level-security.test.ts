@@ -60,6 +60,27 @@ async function outcomeOf(client: Client, sql: string): Promise<string> {
 const DENIED = /^42501 permission denied/;
 const BY_POLICY = /^42501 new row violates row-level security policy/;
 
+/** A foreign key between two tables that both hold rows of tenants, with its columns on either side in the same order. */
+interface Reference {
+  name: string;
+  table: string;
+  columns: string[];
+  target: string;
+  targetColumns: string[];
+}
+
+const REFERENCES = `
+  select k.conname as name, k.conrelid::regclass::text as "table", k.confrelid::regclass::text as target,
+    (select array_agg(a.attname::text order by i.at) from unnest(k.conkey) with ordinality i(number, at)
+       join pg_attribute a on a.attrelid = k.conrelid and a.attnum = i.number) as columns,
+    (select array_agg(a.attname::text order by i.at) from unnest(k.confkey) with ordinality i(number, at)
+       join pg_attribute a on a.attrelid = k.confrelid and a.attnum = i.number) as "targetColumns"
+  from pg_constraint k
+  where k.contype = 'f' and k.connamespace = 'public'::regnamespace and not exists (
+    select from unnest(array[k.conrelid, k.confrelid]) t(id)
+    where not exists (select from pg_attribute a where a.attrelid = t.id and a.attname = 'tenant_id'))
+  order by 2, 1`;
+
 describe('row-level security', () => {
   const ours = randomUUID();
   const theirs = randomUUID();
@@ -166,6 +187,87 @@ describe('row-level security', () => {
     });
     // 18 tables take both from the application, five more only inserts; the audit's three take nothing.
     assert.equal(byPolicy, 18 * 2 + 5);
+  });
+
+  // Foreign keys and unique indexes are checked past the policies, so these two hold for the constraints themselves.
+  it("lets no row of the application's tenant point at another tenant's, by insert or by update", async () => {
+    await connected(database.superuserUrl, async (client) => {
+      const { rows: references } = await client.query<Reference>(REFERENCES);
+      assert.ok(references.length >= 25, `only ${references.length} foreign keys were found`);
+      for (const { name, table, columns, target, targetColumns } of references) {
+        const at = columns.indexOf('tenant_id');
+        assert.ok(at >= 0 && targetColumns[at] === 'tenant_id', `${name} leaves the tenant out`);
+        const [column, targetColumn] = [columns, targetColumns].map((all) =>
+          all.find((one) => one !== 'tenant_id'),
+        );
+        assert.ok(column && targetColumn && columns.length === 2, name);
+        await asTenant(client, ours, async () => {
+          const { rows } = await client.query<{ ours: string; foreign: string }>(
+            `select (select to_jsonb(row) from ${table} row where tenant_id = $1)::text as ours,
+               (select ${targetColumn} from ${target} where tenant_id = $2)::text as foreign`,
+            [ours, theirs],
+          );
+          assert.ok(rows[0]?.ours && rows[0].foreign, name);
+          const insert = (changes: object) =>
+            outcomeOf(
+              client,
+              `insert into ${table} select (jsonb_populate_record(null::${table},
+                 '${rows[0]?.ours}'::jsonb || '${JSON.stringify(changes)}'::jsonb)).*`,
+            );
+          // Out of the way, so that no unique index speaks before the foreign key does.
+          await client.query('set local session_replication_role = replica');
+          await client.query(`delete from ${table}`);
+          await client.query('set local session_replication_role = origin');
+          await client.query('set local role aroko_app');
+          const refused = await insert({ [column]: rows[0].foreign });
+          assert.ok(refused.startsWith('23503 ') && refused.includes(`"${name}"`), `${name}: ${refused}`);
+          assert.equal(await insert({}), '1 rows', name);
+          const update = await outcomeOf(client, `update ${table} set ${column} = '${rows[0].foreign}'`);
+          assert.match(update, update.startsWith('42501') ? DENIED : /^23503 /, `update ${table}.${column}`);
+        });
+      }
+    });
+  });
+
+  it('keeps every unique index of rows apart by tenant', async () => {
+    await connected(database.superuserUrl, async (client) => {
+      // Primary keys are random ids or hashes of random tokens; tool_runs' is its reference to the turn.
+      const { rows } = await client.query<{ name: string }>(
+        `select i.indexrelid::regclass::text as name from pg_index i
+           join pg_attribute a on a.attrelid = i.indrelid and a.attname = 'tenant_id'
+           join pg_class c on c.oid = i.indrelid and c.relnamespace = 'public'::regnamespace
+         where (i.indisunique or i.indisexclusion) and not i.indisprimary and i.indkey[0] <> a.attnum`,
+      );
+      // A platform's message names its account before anybody knows the tenant.
+      assert.deepEqual(
+        rows.map(({ name }) => name),
+        ['channel_accounts_channel_account_key_key'],
+      );
+    });
+  });
+
+  it("lets nothing of the application's stand in another tenant's way", async () => {
+    await connected(database.applicationUrl, async (client) => {
+      await asTenant(client, theirs, async () => {
+        const { rows } = await client.query<{ contact: string; chat: string; turn: string }>(
+          'select c.contact_id as contact, c.id as chat, t.id as turn from chats c join turns t on t.chat_id = c.id',
+        );
+        assert.ok(rows[0]);
+        const { contact, chat, turn } = rows[0];
+        await client.query("select set_config('app.tenant', $1, true)", [ours]);
+        for (const sql of [
+          `insert into data_keys (id, tenant_id, contact_id, master_version, wrapped)
+             values ('${randomUUID()}', '${ours}', '${contact}', 1, '\\x00')`,
+          `insert into open_questions (id, tenant_id, chat_id, turn_id, expires_at)
+             values ('${randomUUID()}', '${ours}', '${chat}', '${turn}', now())`,
+          `insert into turns (id, tenant_id, chat_id, first_sequence, up_to, state)
+             values ('${randomUUID()}', '${ours}', '${chat}', 1, 1, 'claimed')`,
+        ]) {
+          // Not 23505, though the place is taken: it isn't theirs to know.
+          assert.match(await outcomeOf(client, sql), /^23503 /, sql);
+        }
+      });
+    });
   });
 
   it('lets the read-only role read one tenant, without its keys, links and sessions, and write nothing', async () => {

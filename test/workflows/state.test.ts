@@ -17,6 +17,9 @@ import {
 import type { PreparedTurn } from '../../workflows/domain/turn.js';
 import { noteDecision, startApprovals } from '../../workflows/tool-run/state.js';
 
+const uuid = (last: number): string => `00000000-0000-4000-8000-00000000000${last}`;
+const [T1, T2, O1, O2] = [uuid(1), uuid(2), uuid(3), uuid(4)];
+
 const profile = { debounceMs: 0, acknowledgeAfterMs: 1_000, inactivityMs: 10_000 };
 const fresh = (): ConversationState => startState({ doneUpTo: 0, now: 0 });
 const say = (turnId: string, outboxId: string, final = true): Say => ({
@@ -57,8 +60,18 @@ describe('a conversation', () => {
     noteInbox(state, { upTo: 3 }, 1);
     noteInbox(state, { upTo: 1 }, 1);
     noteInbox(state, { upTo: Number.NaN }, 1);
+    noteInbox(state, { upTo: 3_000_000_000 }, 1);
     noteInbox(state, JSON.parse('null') as never, 1);
     assert.equal(nextThing(state, 1).kind, 'wait');
+  });
+
+  it('takes the next real message after a bell that rang far too high', () => {
+    const state = fresh();
+    noteInbox(state, { upTo: 100_000 }, 0);
+    noteInboxEmpty(state, 100_000);
+    assert.equal(nextThing(state, 1).kind, 'wait');
+    noteInbox(state, { upTo: 1 }, 2);
+    assert.deepEqual(nextThing(state, 2), { kind: 'turn' });
   });
 
   it('does not ask again for what was rung and is not there, but for what is rung after', () => {
@@ -74,15 +87,16 @@ describe('a conversation', () => {
   it('says ready words before it takes new work', () => {
     const state = fresh();
     noteInbox(state, { upTo: 2 }, 0);
-    noteSay(state, say('t1', 'o1'), 0);
-    assert.deepEqual(nextThing(state, 0), { kind: 'say', say: say('t1', 'o1') });
+    noteSay(state, say(T1, O1), 0);
+    assert.deepEqual(nextThing(state, 0), { kind: 'say', say: say(T1, O1) });
   });
 
   it('keeps a doubled say once, and a broken one never', () => {
     const state = fresh();
-    noteSay(state, say('t1', 'o1'), 0);
-    noteSay(state, say('t1', 'o1'), 0);
+    noteSay(state, say(T1, O1), 0);
+    noteSay(state, say(T1, O1), 0);
     noteSay(state, JSON.parse('{"outboxId":7}') as Say, 0);
+    noteSay(state, say('x', 'y'), 0);
     assert.equal(state.says.length, 1);
   });
 
@@ -90,34 +104,34 @@ describe('a conversation', () => {
     const state = fresh();
     noteInbox(state, { upTo: 2 }, 0);
     noteTurn(state, turn(1));
-    noteRunStarted(state, { turnId: 't1', profile, now: 0 });
+    noteRunStarted(state, { turnId: T1, profile, now: 0 });
     assert.deepEqual(nextThing(state, 10), { kind: 'wait', until: 1_000 });
-    assert.deepEqual(nextThing(state, 1_000), { kind: 'acknowledge', turnId: 't1' });
-    noteAcknowledged(state, 't1');
+    assert.deepEqual(nextThing(state, 1_000), { kind: 'acknowledge', turnId: T1 });
+    noteAcknowledged(state, T1);
     assert.deepEqual(nextThing(state, 1_000), { kind: 'turn' });
   });
 
   it('does not end while a run is out, however long', () => {
     const state = fresh();
     noteTurn(state, turn(1));
-    noteRunStarted(state, { turnId: 't1', profile, now: 0 });
-    noteAcknowledged(state, 't1');
+    noteRunStarted(state, { turnId: T1, profile, now: 0 });
+    noteAcknowledged(state, T1);
     assert.deepEqual(nextThing(state, 1_000_000), { kind: 'wait', until: Number.POSITIVE_INFINITY });
-    noteSaid(state, say('t1', 'o1', false));
+    noteSaid(state, say(T1, O1, false));
     assert.equal(nextThing(state, 1_000_000).kind, 'wait');
-    noteSaid(state, say('t1', 'o2'));
+    noteSaid(state, say(T1, O2));
     assert.deepEqual(nextThing(state, 1_000_000), { kind: 'end' });
   });
 
   it('mends a run that ended without its last word, and no other', () => {
     const state = fresh();
     noteTurn(state, turn(1));
-    noteRunStarted(state, { turnId: 't1', profile, now: 0 });
-    noteRunStarted(state, { turnId: 't2', profile, now: 0 });
-    noteSay(state, say('t2', 'o2'), 0);
-    noteRunEnded(state, 't1');
-    noteRunEnded(state, 't2');
-    assert.deepEqual(state.silentEnds, ['t1']);
+    noteRunStarted(state, { turnId: T1, profile, now: 0 });
+    noteRunStarted(state, { turnId: T2, profile, now: 0 });
+    noteSay(state, say(T2, O2), 0);
+    noteRunEnded(state, T1);
+    noteRunEnded(state, T2);
+    assert.deepEqual(state.silentEnds, [T1]);
   });
 });
 

@@ -39,14 +39,18 @@ export function startState(start: { doneUpTo: number; now: number }): Conversati
 
 /** A bell: only a number may come in, anything else is noted as nothing. A throw here would block the conversation. */
 export function noteInbox(state: ConversationState, bell: InboxChanged, now: number): void {
-  if (!Number.isSafeInteger(bell?.upTo)) return;
-  state.upTo = Math.max(state.upTo, bell.upTo);
+  if (!Number.isInteger(bell?.upTo) || bell.upTo > HIGHEST_SEQUENCE || bell.upTo <= state.upTo) return;
+  state.upTo = bell.upTo;
   state.lastActivityAt = now;
 }
 
+/** Sequence numbers are a Postgres `int`. */
+const HIGHEST_SEQUENCE = 2_147_483_647;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Doubled says are kept once; the outbox row would refuse the second delivery anyway. */
 export function noteSay(state: ConversationState, what: Say, now: number): void {
-  if (typeof what?.outboxId !== 'string' || typeof what.turnId !== 'string') return;
+  if (!UUID.test(what?.outboxId) || !UUID.test(what?.turnId)) return;
   if (state.says.some((known) => known.outboxId === what.outboxId)) return;
   state.says.push(what);
   state.lastActivityAt = now;
@@ -83,9 +87,9 @@ export function noteTurn(state: ConversationState, turn: PreparedTurn): void {
   state.inactivityMs = turn.decision.profile.inactivityMs;
 }
 
-/** Nothing lies in the inbox after what has been done: bells beyond it were early or doubled. */
+/** Nothing lies in the inbox after what has been done: the bell was early or doubled. A later one rings again. */
 export function noteInboxEmpty(state: ConversationState, rungUpTo: number): void {
-  state.doneUpTo = Math.max(state.doneUpTo, rungUpTo);
+  if (state.upTo === rungUpTo) state.upTo = state.doneUpTo;
 }
 
 export type NextThing =

@@ -39,6 +39,8 @@ export const FAILURE_TYPES = {
   database: 'DATABASE_UNAVAILABLE',
   /** Something of ours is broken: a bug, or a row that can't be read. */
   internal: 'INTERNAL',
+  /** The worker ended in the middle; the next one goes on. */
+  interrupted: 'INTERRUPTED',
   /** An effect may or may not have happened; asked again after its deadline. */
   effectUnsettled: 'EFFECT_UNSETTLED',
 } as const;

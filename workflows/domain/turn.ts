@@ -25,9 +25,24 @@ export interface TurnDecision {
   route: TurnRoute;
 }
 
+/** A candidate with its place in the ranking; the reason holds words of the catalogue and the phrase files only. */
+export interface RankedTool {
+  tool: string;
+  score: number;
+  because: string;
+}
+
 export type TurnRoute =
   | { kind: 'answer' }
-  | { kind: 'tools'; candidates: string[]; because: string; contextIds: string[]; questionId?: string }
+  | {
+      kind: 'tools';
+      candidates: string[];
+      because: string;
+      contextIds: string[];
+      questionId?: string;
+      /** Scores and reasons of the candidates. Absent: another gate chose them, for `because`. */
+      ranking?: RankedTool[];
+    }
   | { kind: 'fixed'; outboxId: string; gate: string }
   | { kind: 'silent'; reason: string }
   /** The customer's own yes or no to a run of theirs; stored already, the run has to be woken. */

@@ -63,10 +63,12 @@ async function runTool(run: ToolRunInput, bells: ApprovalBells): Promise<void> {
 }
 
 async function carryOut(run: ToolRunInput, proposed: ProposedStep[], bells: ApprovalBells): Promise<void> {
-  for (const step of proposed) {
+  for (const [index, step] of proposed.entries()) {
     const verdict = await validate.executeWithOptions({ ...databaseWork, summary: `check ${step.tool}` }, [
       { tenantId: run.tenantId, turnId: run.turnId, stepId: step.stepId },
     ]);
+    // What an earlier step has done is told, whatever becomes of this one.
+    if (verdict.kind !== 'accepted' && index > 0) return conclude(run);
     switch (verdict.kind) {
       case 'rejected':
         return tell(run, { outboxId: verdict.outboxId, kind: 'refusal' });

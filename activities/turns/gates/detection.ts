@@ -1,21 +1,22 @@
 import { openRunWithText } from '../../../prisma/stores/runs.js';
 import type { TurnGate } from '../turn-context.js';
 import { say } from '../../sentences.js';
+import { offeredTo } from './offered-to.js';
 
 /** The last gate: flagged messages go to the tool lane, all others are normal chat. */
 export const detection: TurnGate = {
   name: 'detector',
   async decide(turn) {
     const { tenant, contexts, chat, messages, scope, text } = turn;
-    const { candidates, because } = tenant.detector.detect({
+    const { candidates: ranking, because } = tenant.detector.detect({
       text,
       recentTools: contexts.map((context) => context.tool),
     });
-    const allowed = candidates.filter(({ tool }) => {
-      const definition = tenant.tool(tool);
-      return definition?.actors.includes(turn.actor) && definition.chatKinds.includes(chat.kind);
-    });
-    if (allowed.length === 0) return { kind: 'answer', because };
+    const candidates = offeredTo(
+      turn,
+      ranking.map(({ tool }) => tool),
+    );
+    if (candidates.length === 0) return { kind: 'answer', because };
     // The very same words while their run is open: a double tap, which needs neither a model nor a second run.
     const [only] = messages;
     const open =
@@ -26,6 +27,6 @@ export const detection: TurnGate = {
       const text = say(tenant, 'alreadyBeingChecked');
       return { kind: 'fixed', as: 'answer', text, because: 'the same words are being worked on' };
     }
-    return { kind: 'tools', candidates: allowed.map(({ tool }) => tool), contextIds: [], because };
+    return { kind: 'tools', candidates, contextIds: [], because, ranking };
   },
 };

@@ -1,5 +1,5 @@
-import { firstMatch, phrasesOf } from '../../../config/phrases.js';
 import type { TurnGate } from '../turn-context.js';
+import { offeredTo } from './offered-to.js';
 
 /**
  * "What about Sunday?" means the tool that has just answered, if one has, and nothing in particular if none has. Which of
@@ -7,14 +7,16 @@ import type { TurnGate } from '../turn-context.js';
  */
 export const followUp: TurnGate = {
   name: 'follow_up',
-  decide({ contexts, text, tenant }) {
-    const [newest] = contexts;
+  decide(turn) {
+    const [newest] = turn.contexts;
     if (!newest) return undefined;
-    const phrase = firstMatch(text, phrasesOf(tenant.configuration.phrases, 'followUp'));
+    const phrase = turn.tenant.detector.followUpIn(turn.text);
     if (phrase === undefined) return undefined;
+    const candidates = offeredTo(turn, [newest.tool]);
+    if (candidates.length === 0) return undefined;
     return {
       kind: 'tools',
-      candidates: [newest.tool],
+      candidates,
       contextIds: [newest.contextId],
       because: `"${phrase}" follows up on a recent result`,
     };

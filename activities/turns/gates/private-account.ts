@@ -1,6 +1,8 @@
 import { firstMatch, phrasesOf } from '../../../config/phrases.js';
 import type { TurnGate } from '../turn-context.js';
 import { say } from '../../sentences.js';
+import { modelCap } from './model-cap.js';
+import { offeredTo } from './offered-to.js';
 
 /**
  * Payments, fees, balances and due dates are never answered from chat memory. Only tools marked as private data, and
@@ -8,17 +10,16 @@ import { say } from '../../sentences.js';
  */
 export const privateAccount: TurnGate = {
   name: 'private_account',
-  decide(turn) {
-    const { configuration } = turn.tenant;
-    const phrase = firstMatch(turn.text, phrasesOf(configuration.phrases, 'privateAccount'));
+  async decide(turn) {
+    const { phrases, tools } = turn.tenant.configuration;
+    const phrase = firstMatch(turn.text, phrasesOf(phrases, 'privateAccount'));
     if (phrase === undefined) return undefined;
-    const candidates = configuration.tools
-      .filter((tool) => tool.enabled && tool.privateData && tool.actors.includes(turn.actor))
-      .filter((tool) => tool.chatKinds.includes(turn.chat.kind))
-      .map((tool) => tool.name);
+    const own = tools.filter((tool) => tool.privateData).map((tool) => tool.name);
+    const candidates = offeredTo(turn, own);
     const because = `asks about a private account: "${phrase}"`;
-    return candidates.length > 0
-      ? { kind: 'tools', candidates, contextIds: [], because }
-      : { kind: 'handOff', text: say(turn.tenant, 'privateAccount'), because };
+    if (candidates.length === 0)
+      return { kind: 'handOff', text: say(turn.tenant, 'privateAccount'), because };
+    // This gate stands before the cap, and its tools need a planner: they would pass it by.
+    return (await modelCap.decide(turn)) ?? { kind: 'tools', candidates, contextIds: [], because };
   },
 };

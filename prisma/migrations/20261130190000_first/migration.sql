@@ -2,6 +2,8 @@
 -- went). Everything people or models wrote is ciphertext (…_cipher, with the key it names in key_id); plain are ids,
 -- times, kinds, states, codes, tool names, REFs and counts. Equality on content goes by keyed HMAC (…_hmac).
 -- Applied as aroko_owner. aroko_app works under forced row-level security; aroko_read only reads, under the same.
+-- Foreign keys and unique indexes are checked past row-level security. So the tenant is part of every reference between
+-- its rows, and comes first in every unique index of them: no row can point at another tenant's or stand in its way.
 
 create extension if not exists btree_gist;
 
@@ -25,7 +27,8 @@ create table channel_accounts (
   account_key text not null,
   created_at timestamptz not null default now(),
   disabled_at timestamptz,
-  unique (channel, account_key)
+  unique (channel, account_key),
+  unique (tenant_id, id)
 );
 
 create table contacts (
@@ -36,41 +39,45 @@ create table contacts (
   key_id uuid,
   created_at timestamptz not null default now(),
   blocked_at timestamptz,
-  erased_at timestamptz
+  erased_at timestamptz,
+  unique (tenant_id, id)
 );
 
 create table contact_aliases (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  contact_id uuid not null references contacts,
+  contact_id uuid not null,
   channel text not null,
   kind text not null,
   address_hmac bytea not null,
   address_cipher bytea,
   key_id uuid,
   created_at timestamptz not null default now(),
-  unique (tenant_id, channel, kind, address_hmac)
+  unique (tenant_id, channel, kind, address_hmac),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id)
 );
 
 -- A data key belongs to the person the content is about; contact_id null: the tenant's own.
 create table data_keys (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  contact_id uuid references contacts,
+  contact_id uuid,
   master_version int not null,
   wrapped bytea,
   created_at timestamptz not null default now(),
   destroyed_at timestamptz,
-  check ((destroyed_at is null) = (wrapped is not null))
+  check ((destroyed_at is null) = (wrapped is not null)),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id)
 );
-create unique index data_keys_live_of_contact on data_keys (contact_id) where destroyed_at is null and contact_id is not null;
+create unique index data_keys_live_of_contact on data_keys (tenant_id, contact_id)
+  where destroyed_at is null and contact_id is not null;
 create unique index data_keys_live_of_tenant on data_keys (tenant_id) where destroyed_at is null and contact_id is null;
 
 create table chats (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  account_id uuid not null references channel_accounts,
-  contact_id uuid not null references contacts,
+  account_id uuid not null,
+  contact_id uuid not null,
   kind text not null check (kind in ('direct', 'group')),
   address_hmac bytea not null,
   address_cipher bytea,
@@ -79,7 +86,10 @@ create table chats (
   last_sequence int not null default 0,
   paused_at timestamptz,
   created_at timestamptz not null default now(),
-  unique (tenant_id, account_id, address_hmac)
+  unique (tenant_id, account_id, address_hmac),
+  unique (tenant_id, id),
+  foreign key (tenant_id, account_id) references channel_accounts (tenant_id, id),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id)
 );
 
 -- What came --------------------------------------------------------------------------------------------------------
@@ -87,13 +97,13 @@ create table chats (
 create table turns (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
+  chat_id uuid not null,
   first_sequence int not null,
   up_to int not null,
   -- claimed: rows are fixed. decided: the decision is stored. running: a run has it. closed: with an outcome.
   state text not null check (state in ('claimed', 'decided', 'running', 'closed')),
   outcome text,
-  decision_id uuid unique,
+  decision_id uuid,
   route text check (route in ('answer', 'tools', 'fixed', 'silent', 'decided', 'handOff')),
   gate text,
   because text,
@@ -108,16 +118,19 @@ create table turns (
   claimed_at timestamptz not null default now(),
   decided_at timestamptz,
   closed_at timestamptz,
-  unique (chat_id, first_sequence)
+  unique (tenant_id, chat_id, first_sequence),
+  unique (tenant_id, decision_id),
+  unique (tenant_id, id),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id)
 );
 create index turns_unfinished on turns (chat_id, first_sequence) where state in ('claimed', 'decided');
 
 create table inbox (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  contact_id uuid not null references contacts,
-  account_id uuid not null references channel_accounts,
+  chat_id uuid not null,
+  contact_id uuid not null,
+  account_id uuid not null,
   channel text not null,
   external_id text not null,
   sequence int not null,
@@ -130,14 +143,19 @@ create table inbox (
   quoted_external_id text,
   sent_at timestamptz,
   received_at timestamptz not null default now(),
-  turn_id uuid references turns,
+  turn_id uuid,
   state text not null default 'accepted'
     check (state in ('accepted', 'answered', 'handed_off', 'refused', 'merged', 'ignored', 'expired')),
   reason text,
   settled_at timestamptz,
   unique (tenant_id, channel, account_id, external_id),
-  unique (chat_id, sequence),
-  check ((state = 'accepted') = (settled_at is null))
+  unique (tenant_id, chat_id, sequence),
+  check ((state = 'accepted') = (settled_at is null)),
+  unique (tenant_id, id),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id),
+  foreign key (tenant_id, account_id) references channel_accounts (tenant_id, id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id)
 );
 create index inbox_open on inbox (tenant_id, received_at) where state = 'accepted';
 create index inbox_unclaimed on inbox (chat_id, sequence) where turn_id is null and state = 'accepted';
@@ -146,10 +164,10 @@ create index inbox_of_turn on inbox (turn_id);
 -- What was decided -------------------------------------------------------------------------------------------------
 
 create table tool_runs (
-  turn_id uuid primary key references turns,
+  turn_id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  contact_id uuid not null references contacts,
+  chat_id uuid not null,
+  contact_id uuid not null,
   state text not null check (state in ('detecting', 'planning', 'validating', 'waiting', 'executing', 'summarizing',
     'succeeded', 'failed', 'refused', 'asked', 'no_tool', 'already_open', 'unknown')),
   code text,
@@ -160,15 +178,20 @@ create table tool_runs (
   open boolean not null default true,
   started_at timestamptz not null default now(),
   closed_at timestamptz,
-  check (open = (closed_at is null))
+  check (open = (closed_at is null)),
+  unique (tenant_id, turn_id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id)
 );
-create unique index tool_runs_open_request on tool_runs (chat_id, request_key) where open and request_key is not null;
+create unique index tool_runs_open_request on tool_runs (tenant_id, chat_id, request_key)
+  where open and request_key is not null;
 create index tool_runs_recent on tool_runs (tenant_id, started_at desc);
 
 create table steps (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  turn_id uuid not null references tool_runs,
+  turn_id uuid not null,
   ordinal int not null,
   tool text not null,
   effect text,
@@ -192,16 +215,18 @@ create table steps (
   result_cipher bytea,
   result_bytes int,
   partial boolean not null default false,
-  unique (turn_id, ordinal),
-  unique (tenant_id, idempotency_key)
+  unique (tenant_id, turn_id, ordinal),
+  unique (tenant_id, idempotency_key),
+  unique (tenant_id, id),
+  foreign key (tenant_id, turn_id) references tool_runs (tenant_id, turn_id)
 );
 
 create table approvals (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  turn_id uuid not null references tool_runs,
-  step_id uuid not null references steps,
+  chat_id uuid not null,
+  turn_id uuid not null,
+  step_id uuid not null,
   ref text not null,
   gate text not null check (gate in ('confirm', 'approve')),
   rule text not null,
@@ -216,30 +241,35 @@ create table approvals (
   used_at timestamptz,
   -- Set when the run has taken note; until then the sweep rings again.
   heard_at timestamptz,
-  check ((state = 'open') = (decided_at is null))
+  check ((state = 'open') = (decided_at is null)),
+  unique (tenant_id, id),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, turn_id) references tool_runs (tenant_id, turn_id),
+  foreign key (tenant_id, step_id) references steps (tenant_id, id)
 );
 create unique index approvals_open_ref on approvals (tenant_id, ref) where state = 'open';
-create unique index approvals_of_step on approvals (step_id);
+create unique index approvals_of_step on approvals (tenant_id, step_id);
 create index approvals_recent on approvals (tenant_id, asked_at desc);
 
 create table approval_decisions (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  approval_id uuid not null references approvals,
+  approval_id uuid not null,
   decision text not null check (decision in ('approve', 'reject', 'edit', 'expire')),
   surface text not null,
   approver text not null,
   reason_cipher bytea,
   edits_cipher bytea,
   key_id uuid,
-  decided_at timestamptz not null default now()
+  decided_at timestamptz not null default now(),
+  foreign key (tenant_id, approval_id) references approvals (tenant_id, id)
 );
 
 create table open_questions (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  turn_id uuid not null references turns,
+  chat_id uuid not null,
+  turn_id uuid not null,
   -- repeat: the same was done lately, is another one meant?
   kind text not null default 'missing' check (kind in ('missing', 'confirm', 'repeat')),
   tool text,
@@ -250,23 +280,28 @@ create table open_questions (
   asked_at timestamptz not null default now(),
   expires_at timestamptz not null,
   closed_at timestamptz,
-  closed_by text
+  closed_by text,
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id)
 );
 -- One at a time (spec A4a).
-create unique index open_questions_of_chat on open_questions (chat_id) where closed_at is null;
+create unique index open_questions_of_chat on open_questions (tenant_id, chat_id) where closed_at is null;
 
 create table contexts (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  turn_id uuid not null references turns,
-  step_id uuid references steps,
+  chat_id uuid not null,
+  turn_id uuid not null,
+  step_id uuid,
   tool text not null,
   content_cipher bytea not null,
   key_id uuid not null,
   tainted boolean not null,
   created_at timestamptz not null default now(),
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id),
+  foreign key (tenant_id, step_id) references steps (tenant_id, id)
 );
 create index contexts_of_chat on contexts (chat_id, created_at desc);
 
@@ -275,8 +310,8 @@ create index contexts_of_chat on contexts (chat_id, created_at desc);
 create table outbox (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  turn_id uuid references turns,
+  chat_id uuid not null,
+  turn_id uuid,
   origin_kind text not null,
   origin_id uuid not null,
   ordinal int not null default 0,
@@ -287,7 +322,7 @@ create table outbox (
   content_hmac bytea,
   tainted boolean not null default false,
   -- The message this one answers: shown as a quote where several answers may be under way.
-  answers_message_id uuid references inbox,
+  answers_message_id uuid,
   sequence int,
   state text not null default 'planned' check (state in ('planned', 'sending', 'sent', 'failed', 'unknown', 'discarded')),
   code text,
@@ -298,8 +333,11 @@ create table outbox (
   sending_at timestamptz,
   settled_at timestamptz,
   unique (tenant_id, origin_kind, origin_id, ordinal),
-  unique (chat_id, sequence),
-  check (state <> 'sent' or sequence is not null)
+  unique (tenant_id, chat_id, sequence),
+  check (state <> 'sent' or sequence is not null),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id),
+  foreign key (tenant_id, answers_message_id) references inbox (tenant_id, id)
 );
 create index outbox_open on outbox (tenant_id, planned_at) where state in ('planned', 'sending', 'unknown');
 
@@ -332,15 +370,17 @@ create table failures (
 create table model_calls (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  chat_id uuid not null references chats,
-  turn_id uuid references turns,
+  chat_id uuid not null,
+  turn_id uuid,
   purpose text not null,
   model text not null,
   outcome text not null,
   input_tokens int not null default 0,
   output_tokens int not null default 0,
   latency_ms int not null default 0,
-  called_at timestamptz not null default now()
+  called_at timestamptz not null default now(),
+  foreign key (tenant_id, chat_id) references chats (tenant_id, id),
+  foreign key (tenant_id, turn_id) references turns (tenant_id, id)
 );
 create index model_calls_of_chat on model_calls (chat_id, called_at);
 
@@ -399,7 +439,7 @@ create table audit_anchors (
 create table bookings (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  contact_id uuid references contacts,
+  contact_id uuid,
   resource text not null,
   starts_at timestamptz not null,
   ends_at timestamptz not null check (ends_at > starts_at),
@@ -411,7 +451,9 @@ create table bookings (
   unique (tenant_id, request_key),
   -- A slot can't be taken twice, whoever asks and however many at once.
   constraint bookings_no_overlap exclude using gist
-    (tenant_id with =, resource with =, tstzrange(starts_at, ends_at) with &&) where (state = 'reserved')
+    (tenant_id with =, resource with =, tstzrange(starts_at, ends_at) with &&) where (state = 'reserved'),
+  unique (tenant_id, id),
+  foreign key (tenant_id, contact_id) references contacts (tenant_id, id)
 );
 
 -- Rights -----------------------------------------------------------------------------------------------------------

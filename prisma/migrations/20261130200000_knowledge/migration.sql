@@ -13,7 +13,7 @@ create index bookings_of_contact on bookings (contact_id, starts_at);
 create table booking_changes (
   id uuid primary key,
   tenant_id uuid not null references tenants,
-  booking_id uuid not null references bookings,
+  booking_id uuid not null,
   kind text not null check (kind in ('cancelled', 'moved')),
   request_key text not null,
   starts_at_before timestamptz not null,
@@ -21,7 +21,8 @@ create table booking_changes (
   starts_at timestamptz,
   changed_at timestamptz not null default now(),
   unique (tenant_id, request_key),
-  check ((kind = 'moved') = (starts_at is not null))
+  check ((kind = 'moved') = (starts_at is not null)),
+  foreign key (tenant_id, booking_id) references bookings (tenant_id, id)
 );
 
 -- Moves one booking of one person; the old slot is kept unless the new one is got. Answers moved, taken, gone (no longer

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { ApprovalState } from '../../../workflows/domain/approval.js';
 import type { JsonObject } from '../../../workflows/domain/tool.js';
 import type { Prisma } from '../../generated/client.js';
-import type { Scope } from '../scope.js';
-import { addressesOf, inOrder, readable } from './readable.js';
+import { inOrder, readable, type Scope } from '../scope.js';
+import { addressesOf } from './addresses.js';
 
 export interface ApprovalView {
   approvalId: string;

@@ -1,7 +1,6 @@
 // One chat as both sides see it: what came and what went, in the one numbering that holds for both.
 import type { MessageState } from '../../../workflows/domain/message.js';
-import type { Scope } from '../scope.js';
-import { inOrder, readable } from './readable.js';
+import { inOrder, readable, type Scope } from '../scope.js';
 
 export interface ChatMessage {
   /** The customer's own id of the message; for ours the id of the outbox row. */

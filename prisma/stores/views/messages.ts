@@ -1,7 +1,7 @@
 // The closed account of messages (spec G1), from its open side: what nobody has answered yet, and for how long.
 import { MESSAGE_STATES, type MessageState } from '../../../workflows/domain/message.js';
-import type { Scope } from '../scope.js';
-import { addressesOf, inOrder, readable } from './readable.js';
+import { inOrder, readable, type Scope } from '../scope.js';
+import { addressesOf } from './addresses.js';
 
 export interface MessageLine {
   messageId: string;

@@ -1,7 +1,7 @@
 // Runs as owners and engineers see them: one line each, or the whole story of one.
-import type { Scope } from '../scope.js';
+import { inOrder, readable, type Scope } from '../scope.js';
 import { jsonObjectOf, listApprovals, type ApprovalView } from './approvals.js';
-import { addressesOf, inOrder, readable } from './readable.js';
+import { addressesOf } from './addresses.js';
 import type { JsonObject } from '../../../workflows/domain/tool.js';
 
 export interface RunLine {

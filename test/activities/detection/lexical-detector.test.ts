@@ -65,6 +65,45 @@ describe('the detector with the sample catalogue', () => {
     assert.deepEqual(taken, []);
   });
 
+  it('hears no follow-up in the kit, and flags none of it right after a result either', () => {
+    const recent = tools.map(({ name }) => name);
+    const taken = Object.values(normalChat())
+      .flat()
+      .filter(
+        (text) => detector.followUpIn(text) !== undefined || detect(text, recent).candidates.length > 0,
+      );
+    assert.deepEqual(taken, []);
+  });
+
+  for (const text of [
+    'How about you?',
+    'peki ya sen?',
+    'wetin about you?',
+    'can we talk later instead?',
+    'bunu yeniden yaz',
+    'rewrite that one',
+    'Hablamos más tarde',
+    'I love that book, but how about we talk about the weather and the sea and the boats instead?',
+  ]) {
+    it(`hears no follow-up in "${text}"`, () => {
+      assert.equal(detector.followUpIn(text), undefined);
+    });
+  }
+
+  for (const text of [
+    'What about Sunday?',
+    'Thanks! And what about Sunday?',
+    'the second one please',
+    'compare those',
+    'Is there anything earlier?',
+    'peki ya pazar?',
+    '¿Y el sábado?',
+  ]) {
+    it(`hears a follow-up in "${text}"`, () => {
+      assert.ok(detector.followUpIn(text));
+    });
+  }
+
   it('flags requests, the right tool first', () => {
     const kit = requests();
     assert.ok(kit.length >= 60);
