@@ -24,7 +24,7 @@ import { createContentCipher } from '../prisma/content.js';
 import { openDatabase, type Database } from '../prisma/database.js';
 import { createKeyring } from '../prisma/keys.js';
 import { createInScope, type InScope } from '../prisma/stores/scope.js';
-import { openOptional } from '../prisma/stores/scope.js';
+import { readable } from '../prisma/stores/scope.js';
 import { registerTenant } from '../prisma/stores/tenants.js';
 import { createWorker } from '../worker/create-worker.js';
 import { toolRunWorkflowId } from '../workflows/domain/ids.js';
@@ -247,7 +247,7 @@ export async function openDesk(
             sequence: row.sequence,
             answers: row.answersMessageId === null ? undefined : externalIds.get(row.answersMessageId),
             text:
-              (await openOptional(scope, {
+              (await readable(scope, {
                 table: 'outbox',
                 column: 'content_cipher',
                 rowId: row.id,

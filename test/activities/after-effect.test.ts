@@ -39,12 +39,28 @@ describe('after an effect', function () {
     assert.match(await apologyFor(turnId), /booked for Tuesday 15 December/);
   });
 
+  it('no apology is made where the last word was written already', async () => {
+    const { id, turnId } = await book('twice', '15:00');
+    await desk.settled(id);
+    const before = await desk.replies('twice');
+    const { deliver, apologize } = createActivities(desk.deps);
+    const { tenantId } = desk;
+    const { outboxId } = await apologize({ tenantId, turnId, reason: 'assistant_unavailable' });
+    await deliver({ tenantId, outboxId });
+    assert.deepEqual(await desk.replies('twice'), before);
+  });
+
   it('an apology for what nobody can tell says so, and leaves it to the owner', async () => {
     const { id, turnId } = await book('unknown', '14:00');
     await desk.settled(id);
-    await desk.database.inTenant(desk.tenantId, (tx) =>
-      tx.step.updateMany({ where: { turnId }, data: { state: 'started' } }),
-    );
+    // As if the run had ended before it could say anything.
+    await desk.database.inTenant(desk.tenantId, async (tx) => {
+      await tx.step.updateMany({ where: { turnId }, data: { state: 'started' } });
+      await tx.outbox.updateMany({
+        where: { turnId, originKind: 'summary' },
+        data: { originKind: 'unsaid' },
+      });
+    });
     assert.match(await apologyFor(turnId), /couldn't make sure/);
     const step = await desk.database.inTenant(desk.tenantId, (tx) =>
       tx.step.findFirstOrThrow({ where: { turnId }, select: { state: true } }),

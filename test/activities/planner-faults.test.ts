@@ -79,6 +79,13 @@ const ROWS: Row[] = [
     hears: ASKED,
   },
   {
+    fault: 'more calls than steps, once',
+    answers: [{ toolUse: [book('14:00'), book('15:00')] }],
+    calls: 2,
+    state: 'answered',
+    hears: ASKED,
+  },
+  {
     fault: 'a tool that was not offered',
     answers: [{ toolUse: [{ name: 'drop_all_tables', input: {} }] }],
     calls: 1,

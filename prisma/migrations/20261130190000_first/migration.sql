@@ -661,8 +661,9 @@ language sql stable security definer set search_path = public, pg_temp as $$
     select i.tenant_id, i.chat_id, i.sequence as up_to from inbox i
       where i.state = 'accepted' and i.turn_id is null and i.received_at < now() - p_older_than
     union all
+    -- A model may take its time over a decided turn: ringing meanwhile would only cost.
     select t.tenant_id, t.chat_id, t.up_to from turns t
-      where t.state in ('claimed', 'decided') and t.claimed_at < now() - p_older_than
+      where t.state in ('claimed', 'decided') and t.claimed_at < now() - greatest(p_older_than, interval '90 seconds')
   ) b group by 1, 2 limit p_limit $$;
 
 create function aroko_says_waiting(p_older_than interval, p_limit int)
