@@ -70,7 +70,7 @@ function readOptions(): Options {
         '  a demo model    a small program for trying things out; it needs no account and no network',
         '  Claude          when the environment variable ANTHROPIC_API_KEY holds your key',
         '',
-        'Your opening hours, services and rules are in config/tenants/; change them and start again.',
+        'When you are open, what you offer and your rules: all in config/tenants/. Change it and start again.',
         '',
         'Examples:',
         '  npm start                        start, or go on where you stopped',
