@@ -50,6 +50,7 @@ export function createLexicalDetector(
       if (sentence.form === 'talk') continue;
       for (const evidence of evidenceOf(index, sentence)) {
         if (sentence.isTextWork && evidence.action === undefined) continue;
+        if (sentence.isOpening && sentence.form !== 'request' && evidence.action === undefined) continue;
         const { name } = evidence.tool;
         const candidate = candidateOf(sentence, evidence, recent.has(name));
         if (candidate.score > (best.get(name)?.score ?? 0)) best.set(name, candidate);

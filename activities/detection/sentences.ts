@@ -15,6 +15,8 @@ export interface Sentence {
   head: number;
   /** Begins with work on words ("write", "translate"): talk, unless a tool is there for just that. */
   isTextWork: boolean;
+  /** The part before a comma, read by itself: counts only where it asks for something. */
+  isOpening: boolean;
 }
 
 export interface SentenceReader {
@@ -40,16 +42,16 @@ export function createSentenceReader(input: {
   return {
     read: (text) =>
       parts(text)
-        .map(({ part, isQuestion }) => ({ read: words.read(part), isQuestion }))
+        .map(({ part, ...rest }) => ({ read: words.read(part), ...rest }))
         .filter(({ read }) => read.length > 0 && !smallTalk.covers(read.map(({ text: word }) => word)))
-        .map(({ read, isQuestion }) => sentenceOf(read, isQuestion)),
+        .map(({ read, isQuestion, isOpening }) => ({ ...sentenceOf(read, isQuestion), isOpening })),
   };
 
-  function sentenceOf(read: Word[], isQuestion: boolean): Sentence {
+  function sentenceOf(read: Word[], isQuestion: boolean): Omit<Sentence, 'isOpening'> {
     const texts = read.map(({ text }) => text);
     const head = headOf(texts);
     const isTextWork = textWork.at(texts, head) !== undefined;
-    const made = (form: Form, by: string | undefined): Sentence => ({
+    const made = (form: Form, by: string | undefined): Omit<Sentence, 'isOpening'> => ({
       words: read,
       form,
       by,
@@ -77,7 +79,7 @@ export function createSentenceReader(input: {
   }
 }
 
-function parts(text: string): { part: string; isQuestion: boolean }[] {
+function parts(text: string): { part: string; isQuestion: boolean; isOpening: boolean }[] {
   const marks = [...text.matchAll(new RegExp(BREAK, 'gu'))];
   let from = 0;
   const found = marks.map((mark) => {
@@ -85,5 +87,14 @@ function parts(text: string): { part: string; isQuestion: boolean }[] {
     from = mark.index + mark[0].length;
     return { part, isQuestion: mark[0].includes('?') };
   });
-  return [...found, { part: text.slice(from), isQuestion: false }];
+  return [...found, { part: text.slice(from), isQuestion: false }].flatMap((whole) => [
+    { ...whole, isOpening: false },
+    ...openingOf(whole.part).map((part) => ({ part, isQuestion: false, isOpening: true })),
+  ]);
+}
+
+/** People ask first and explain after a comma ("Book Friday at 2, it squeaks"): the opening is read by itself as well. */
+function openingOf(part: string): string[] {
+  const [opening, ...rest] = part.split(/,\s/);
+  return opening !== undefined && rest.length > 0 ? [opening] : [];
 }
