@@ -59,6 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
         maxRetries: 0,
         timeout: MODEL_TIMEOUT_MS,
       }),
+      { label: environment.modelLabel },
     ),
     providers: createProviders({ inScope, configDirectory: environment.configDirectory }),
     log,

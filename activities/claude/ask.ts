@@ -23,7 +23,7 @@ export async function askModel(deps: ActivityDeps, asker: Asker, request: ModelR
       chatId,
       turnId,
       purpose,
-      model: request.use.name,
+      model: deps.model.nameOf(request.use),
       outcome,
       inputTokens: reply?.inputTokens ?? 0,
       outputTokens: reply?.outputTokens ?? 0,

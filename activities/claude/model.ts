@@ -21,13 +21,17 @@ export interface ModelReply {
 }
 
 export interface Model {
+  /** Who answers in the end, for the records: the model's name, or the label of what stands in for it. */
+  nameOf(use: ModelUse): string;
   /** Asks once. Throws an `ApplicationFailure` of a documented type; Temporal retries. */
   ask(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>;
 }
 
 /** `client` must have `maxRetries: 0`: two retry loops around each other multiply. */
-export function createModel(client: Anthropic): Model {
+export function createModel(client: Anthropic, { label }: { label?: string | undefined } = {}): Model {
   return {
+    nameOf: (use) => label?.replaceAll(/\s+/g, '-') ?? use.name,
+
     async ask(request, signal) {
       try {
         const message = await client.messages.create(

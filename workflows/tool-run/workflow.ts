@@ -120,6 +120,9 @@ async function waitForDecision(
     await condition(
       () => bells.rung.has(approval.approvalId) || bells.typed.length > 0,
       Math.max(1, approval.expiresAt - Date.now()),
+      {
+        summary: `waiting for ${approval.gate === 'confirm' ? 'the customer' : 'the owner'}, ${approval.ref}`,
+      },
     );
     bells.rung.delete(approval.approvalId);
     for (const typed of bells.typed.splice(0)) await decideTyped(run, typed);

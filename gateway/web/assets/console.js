@@ -44,6 +44,15 @@ document.body.addEventListener('htmx:responseError', (event) => {
   complain(words);
 });
 
+// On a phone the box opens near the bottom bar: it scrolls clear, with its button.
+document.addEventListener(
+  'toggle',
+  (event) => {
+    if (event.target.matches?.('details.reject[open]')) event.target.scrollIntoView({ block: 'center' });
+  },
+  true,
+);
+
 // An open box for a reason belongs to the person who is typing in it: Escape closes it.
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;

@@ -6,7 +6,7 @@ import { Arguments, titleOf } from '../components/arguments.js';
 import { Icon } from '../components/icons.js';
 import { Badge, State, type Tone } from '../components/state.js';
 import { Time, type Clock } from '../components/time.js';
-import { TextOrErased } from '../components/visible.js';
+import { TextOrErased, Visible } from '../components/visible.js';
 import { ChatName, Empty } from './shell.js';
 
 export interface ApprovalsProps {
@@ -186,9 +186,22 @@ function Decided({ approval, owners, clock }: OutcomeProps): JSX.Element {
     <li>
       <a href={`/console/runs/${approval.turnId}`} class="decided-what">
         <strong safe>{titleOf(approval.tool)}</strong> <code safe>{approval.ref}</code>
+        <span class="quiet">
+          <TextOrErased text={inOneLine(approval.arguments)} />
+        </span>
       </a>
       <CameOfIt approval={approval} owners={owners} clock={clock} />
     </li>
+  );
+}
+
+/** The values as they were approved, in the order of the request. */
+function inOneLine(values: ApprovalView['arguments']): string | undefined {
+  return (
+    values &&
+    Object.values(values)
+      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .join(', ')
   );
 }
 
@@ -224,6 +237,11 @@ function CameOfIt({ approval, owners, clock }: OutcomeProps): JSX.Element {
           <TextOrErased text={decision.reason} />
         </blockquote>
       )}
+      {approval.told === undefined ? null : (
+        <p class="quiet">
+          The customer was told: <Visible text={approval.told} />
+        </p>
+      )}
     </div>
   );
 }
@@ -231,7 +249,8 @@ function CameOfIt({ approval, owners, clock }: OutcomeProps): JSX.Element {
 function resultOf({ stepState }: ApprovalView): [Tone, string] {
   switch (stepState) {
     case 'succeeded':
-      return ['good', 'Done'];
+      // Whether the answer was a yes is in what the customer was told: a calendar may also say that a time is taken.
+      return ['good', 'Carried out'];
     case 'failed':
       return ['bad', 'Failed'];
     case 'unknown':

@@ -167,7 +167,12 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
     sendPage(request, reply, {
       title: 'Runs',
       at: 'runs',
-      head: <PageHead title="Runs" about="Everything that took a tool, the newest first." />,
+      head: (
+        <PageHead
+          title="Runs"
+          about="Messages that were taken as a task for a tool, and what came of them. The newest first."
+        />
+      ),
       part: await runsPart(),
     }),
   );
@@ -194,7 +199,12 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
     sendPage(request, reply, {
       title: 'Messages',
       at: 'messages',
-      head: <PageHead title="Messages" about="What customers wrote and nobody has answered yet." />,
+      head: (
+        <PageHead
+          title="Messages"
+          about="What customers wrote and what is still open: being worked on, or waiting for somebody."
+        />
+      ),
       part: await messagesPart(),
     }),
   );

@@ -23,6 +23,8 @@ export interface ApprovalView {
   turnId: string;
   runState: string;
   stepState: string;
+  /** What the customer was told in the end; undefined: nothing yet, or erased. */
+  told: string | undefined;
   decision?: {
     decision: string;
     surface: string;
@@ -118,6 +120,7 @@ async function viewOf(scope: Scope, row: Row, addresses: Map<string, string>): P
     turnId: row.turnId,
     runState: row.run.state,
     stepState: row.step.state,
+    told: await toldAbout(scope, row.turnId),
     ...(decision && {
       decision: {
         decision: decision.decision,
@@ -134,6 +137,18 @@ async function viewOf(scope: Scope, row: Row, addresses: Map<string, string>): P
       },
     }),
   };
+}
+
+async function toldAbout(scope: Scope, turnId: string): Promise<string | undefined> {
+  const said = await scope.tx.outbox.findFirst({ where: { turnId, originKind: 'summary', state: 'sent' } });
+  if (!said) return undefined;
+  return readable(scope, {
+    table: 'outbox',
+    column: 'content_cipher',
+    rowId: said.id,
+    keyId: said.keyId,
+    cipher: said.contentCipher,
+  });
 }
 
 const STATES: Record<ApprovalState, true> = {
