@@ -90,7 +90,7 @@ describe('the first walk, in a browser', function () {
     await screenshot(owner.page, 'approvals-1280');
     const told = repliesAfter(customer.page);
     await press(owner.page, `Approve ${ref}`);
-    await owner.page.waitForSelector('article ::-p-text(Done)');
+    await owner.page.waitForSelector('article ::-p-text(Carried out)');
     const [reply] = await told(1);
     assert.match(reply ?? '', /booked/i);
     assert.match(reply ?? '', /10:30/);
