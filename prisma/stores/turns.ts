@@ -1,5 +1,6 @@
 // Turns: which messages are answered together, and what was decided about them.
 import type { Prisma } from '../generated/client.js';
+import { parseJsonObject } from '../json.js';
 import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
 import { inOrder, type Scope, readable } from './scope.js';
@@ -96,7 +97,7 @@ export async function storeDecision(
       effort: decision.effort,
       actor: decision.actor,
       configHash: decision.configHash,
-      decision: decision as unknown as Prisma.InputJsonObject,
+      decision: parseJsonObject(JSON.stringify(decision)),
       decisionExpiresAt: new Date(decision.expiresAt),
       decidedAt: new Date(),
     },
@@ -216,5 +217,14 @@ export function prepared(turn: ClaimedTurn & { decision: TurnDecision }): Prepar
 
 /** The column holds what `storeDecision` wrote, in this project's own form. */
 function readDecision(stored: Prisma.JsonValue): TurnDecision | undefined {
-  return stored === null ? undefined : (stored as unknown as TurnDecision);
+  if (stored === null) return undefined;
+  if (!isDecision(stored))
+    throw new TypeError('a stored decision is not of the form in which it was written');
+  return stored;
+}
+
+function isDecision(value: unknown): value is TurnDecision {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('decisionId' in value && 'turnId' in value && 'profile' in value && 'route' in value)) return false;
+  return typeof value.route === 'object' && value.route !== null && 'kind' in value.route;
 }
