@@ -102,10 +102,16 @@ describe('changes', function () {
     try {
       const heard: string[] = [];
       gateway.changes.subscribe({ tenantId: gateway.tenantId }, ({ what }) => heard.push(what));
-      await connected(gateway.urls.superuserUrl, (client) =>
-        client.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'aroko changes'
-          and datname = current_database()`),
-      );
+      // The gateway connects in the background: until it has, there is nothing to cut.
+      await connected(gateway.urls.superuserUrl, async (client) => {
+        for (let cut = 0; cut === 0; await sleep(50)) {
+          const { rowCount } = await client.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'aroko changes'
+              and datname = current_database() and query ilike 'listen%'`,
+          );
+          cut = rowCount ?? 0;
+        }
+      });
       for (let waited = 0; !heard.includes('gap') && waited < 10_000; waited += 100) await sleep(100);
       assert.ok(heard.includes('gap'));
       await gateway.write('anna', 'Hello');
