@@ -12,6 +12,7 @@ import type { ActivityDeps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import { createTenantDirectory } from '../activities/tenants.js';
 import { createProviders } from '../activities/tools/index.js';
+import { accountsOf } from '../config/accounts.js';
 import type { TenantConfiguration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { createLogger, type Logger } from '../config/logger.js';
@@ -127,7 +128,7 @@ export async function openDesk(
   const { tenantId } = await registerTenant(database, {
     slug: configuration.slug,
     name: configuration.business.name,
-    accounts: [account],
+    accounts: accountsOf(configuration),
   });
   const modelServer = createModelServer({ mode: 'scenario' });
   const modelUrl = await modelServer.listen({ host: '127.0.0.1', port: 0 });

@@ -22,7 +22,8 @@ export interface TenantConfiguration {
   hash: string;
   business: Business;
   assistant: Assistant;
-  profile: Profile;
+  /** By name; an account of a channel names its own. */
+  profiles: Record<string, Profile>;
   models: Models;
   limits: Limits;
   detection: Detection;
@@ -35,6 +36,9 @@ export interface TenantConfiguration {
   channels: Channels;
   /** Never empty. */
   owners: Owner[];
+  operators: Operator[];
+  forwarding: Forwarding;
+  shift: Shift;
   /** By language code: every language of `assistant.languages`, and those that are only heard. */
   phrases: Record<string, PhraseBook>;
 }
@@ -57,6 +61,8 @@ export interface Assistant {
   /** System text of normal chat. Holds no tool words. */
   brief: string;
   languages: string[];
+  /** Said once when a session opens, by language. Absent: nothing is said. */
+  firstMessage?: Record<string, string> | undefined;
 }
 
 export interface ModelUse {
@@ -186,10 +192,57 @@ export interface CardNumbers {
 
 export interface Channels {
   /** The web chat and the headless API: one account of this business. */
-  web: { accountKey: string };
+  web: { accountKey: string; profile: string };
+  whatsapp: WhatsappAccount[];
 }
 
-export interface Owner {
+/** One number on the WhatsApp Cloud API. Secrets are names of files in the directory of secrets. */
+export interface WhatsappAccount {
+  /** The platform's phone number id. */
+  accountKey: string;
+  /** As people dial it, with its +. */
+  displayNumber: string;
+  profile: string;
+  graphVersion: string;
+  accessToken: string;
+  /** One, or two during a rotation. */
+  appSecrets: string[];
+  verifyToken: string;
+  templates: {
+    approvalRequest?: Template | undefined;
+    lateAnswer?: Template | undefined;
+    operatorRequest?: Template | undefined;
+  };
+}
+
+export interface Template {
+  name: string;
+  language: string;
+}
+
+/** A person with verified addresses: whoever writes from one of them is that person. Numbers begin with +. */
+interface Person {
   id: string;
   name: string;
+  addresses: { whatsapp: string[] };
+}
+
+export interface Owner extends Person {
+  /** Groups of approvers that policy may name. */
+  groups: string[];
+}
+
+/** Somebody who answers questions that the assistant forwards. */
+export type Operator = Person;
+
+export interface Forwarding {
+  expiresAfterMinutes: number;
+  remindAfterMinutes?: number | undefined;
+}
+
+/** When people are at the desk; the assistant is active outside these hours (spec B8). */
+export interface Shift {
+  enabled: boolean;
+  /** `to` not after `from`: the window ends on the next day. No entry for a day: the assistant is active. */
+  staffed: Partial<Record<Weekday, TimeWindow[]>>;
 }

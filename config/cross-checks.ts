@@ -17,6 +17,7 @@ export function crossProblems(sections: ReadSections): Explained[] {
     ...ruleProblems(sections),
     ...languageProblems(sections),
     ...ownerProblems(sections),
+    ...profileProblems(sections),
   ];
 }
 
@@ -129,6 +130,21 @@ function ownerProblems({ owners }: ReadSections): Explained[] {
     wrong: 'another owner has this id',
     right: 'an id of its own: decisions are signed with it',
   }));
+}
+
+function profileProblems({ channels, profiles }: ReadSections): Explained[] {
+  if (channels === undefined || profiles === undefined) return [];
+  const names = Object.keys(profiles);
+  const accounts = [
+    { path: ['channels', 'web', 'profile'], profile: channels.web.profile },
+    ...channels.whatsapp.map(({ profile }, index) => ({
+      path: ['channels', 'whatsapp', index, 'profile'],
+      profile,
+    })),
+  ];
+  return accounts.flatMap(({ path, profile }) =>
+    names.includes(profile) ? [] : [unknownName(path, profile, 'profile', names)],
+  );
 }
 
 /** Two tenants behind one account: an arriving message couldn't be told apart. */

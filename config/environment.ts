@@ -27,6 +27,10 @@ export interface ProcessEnvironment {
   masterKeyFile: string;
   configDirectory: string;
   logLevel: LogLevel;
+  /** Where the secrets lie that configuration names, one file each. Absent: there are none. */
+  secretsDirectory?: string;
+  /** The Graph API of the WhatsApp platform. Absent: the real one. */
+  graphUrl?: string;
   /** Said beside every answer of a model that is not the real one. Absent: nothing needs saying. */
   modelLabel?: string;
 }
@@ -58,6 +62,7 @@ const RIGHT = {
   address: 'host:port, such as 127.0.0.1:7233',
   url: 'an http:// or https:// URL',
   file: 'the path of a file',
+  directory: 'the path of a directory',
   key: 'a key of the Anthropic API',
   logLevel: `one of ${LOG_LEVELS.join(', ')}`,
   port: 'a port, 0 to 65535',
@@ -80,6 +85,8 @@ const shared = {
   AROKO_CONFIG_DIR: text(RIGHT.file).default('./config'),
   AROKO_LOG_LEVEL: z.enum(LOG_LEVELS, { error: RIGHT.logLevel }).default('info'),
   AROKO_MODEL_LABEL: text(RIGHT.text).optional(),
+  AROKO_SECRETS_DIR: text(RIGHT.directory).optional(),
+  AROKO_GRAPH_URL: url(/^https?$/, RIGHT.url).optional(),
 };
 
 export const workerVariables = z.object({
@@ -146,6 +153,8 @@ function processEnvironment(read: SharedVariables): ProcessEnvironment {
     masterKeyFile: read.AROKO_MASTER_KEY_FILE,
     configDirectory: read.AROKO_CONFIG_DIR,
     logLevel: read.AROKO_LOG_LEVEL,
+    ...(read.AROKO_SECRETS_DIR === undefined ? {} : { secretsDirectory: read.AROKO_SECRETS_DIR }),
+    ...(read.AROKO_GRAPH_URL === undefined ? {} : { graphUrl: read.AROKO_GRAPH_URL }),
     ...(read.AROKO_MODEL_LABEL === undefined ? {} : { modelLabel: read.AROKO_MODEL_LABEL }),
   };
 }

@@ -160,7 +160,7 @@ function readSections(merged: Record<string, unknown>): { sections: ReadSections
   const sections: ReadSections = {
     business: read('business', SECTIONS.business),
     assistant: read('assistant', SECTIONS.assistant),
-    profile: read('profile', SECTIONS.profile),
+    profiles: read('profiles', SECTIONS.profiles),
     models: read('models', SECTIONS.models),
     limits: read('limits', SECTIONS.limits),
     detection: read('detection', SECTIONS.detection),
@@ -170,6 +170,9 @@ function readSections(merged: Record<string, unknown>): { sections: ReadSections
     providers: read('providers', SECTIONS.providers),
     channels: read('channels', SECTIONS.channels),
     owners: read('owners', SECTIONS.owners),
+    operators: read('operators', SECTIONS.operators),
+    forwarding: read('forwarding', SECTIONS.forwarding),
+    shift: read('shift', SECTIONS.shift),
     phrases: read('phrases', SECTIONS.phrases),
   };
   return { sections, problems };

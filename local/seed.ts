@@ -1,5 +1,6 @@
 /** A first start finds its business at work: the tenants of the configuration, and a calendar that isn't empty. */
 import { DateTime } from 'luxon';
+import { accountsOf } from '../config/accounts.js';
 import { slotsOf } from '../activities/tools/bookings/slots.js';
 import type { Configuration, TenantConfiguration } from '../config/configuration.js';
 import { openDatabase, type Database } from '../prisma/database.js';
@@ -33,7 +34,7 @@ async function seed(database: Database, configuration: TenantConfiguration): Pro
   const { tenantId, isNew } = await registerTenant(database, {
     slug: configuration.slug,
     name: configuration.business.name,
-    accounts: [{ channel: 'web', accountKey: configuration.channels.web.accountKey }],
+    accounts: accountsOf(configuration),
   });
   if (isNew && configuration.providers.bookings) await fillCalendar(database, tenantId, configuration);
   return isNew;

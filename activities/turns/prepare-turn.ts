@@ -1,6 +1,7 @@
 // Claims what waits in the inbox and decides its route, in one transaction: no model is asked and nothing is sent here.
 import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
+import { profileOf } from '../../config/accounts.js';
 import { liveContexts } from '../../prisma/stores/contexts.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
 import { currentQuestion } from '../../prisma/stores/questions.js';
@@ -56,7 +57,7 @@ async function prepare(
   { chatId, after }: { chatId: string; after: number },
 ): Promise<PreparedTurn | null> {
   const chat = await lockChat(scope, chatId);
-  const claimed = await claim(scope, tenant, { chatId, after });
+  const claimed = await claim(scope, tenant, { chat, after });
   if (!claimed) return null;
   if (claimed.decision) return prepared({ ...claimed, decision: claimed.decision });
   const turn = await readTurn(scope, tenant, chat, claimed);
@@ -73,12 +74,13 @@ async function prepare(
 async function claim(
   scope: Scope,
   tenant: Tenant,
-  { chatId, after }: { chatId: string; after: number },
+  { chat, after }: { chat: ChatRow; after: number },
 ): Promise<ClaimedTurn | undefined> {
+  const { chatId } = chat;
   const unfinished = await unfinishedTurn(scope, { chatId, after });
   if (unfinished) return unfinished;
   // Without a debounce every message is a turn of its own; with one, all that has come meanwhile is answered together.
-  const limit = tenant.configuration.profile.debounceMs === 0 ? 1 : MOST_MESSAGES_PER_TURN;
+  const limit = profileOf(tenant.configuration, chat).debounceMs === 0 ? 1 : MOST_MESSAGES_PER_TURN;
   return claimTurn(scope, { chatId, limit });
 }
 
@@ -118,7 +120,7 @@ async function store(
     effort: configuration.models.effort,
     actor: turn.actor,
     configHash: configuration.hash,
-    profile: configuration.profile,
+    profile: profileOf(configuration, turn.chat),
     expiresAt: Date.now() + configuration.limits.decisionMinutes * 60_000,
     route: await toRoute(turn, outcome, gate),
   };
@@ -171,7 +173,7 @@ async function apologizeInstead(
   { chatId, after }: { chatId: string; after: number },
 ): Promise<PreparedTurn | null> {
   const chat = await lockChat(scope, chatId);
-  const claimed = await claim(scope, tenant, { chatId, after });
+  const claimed = await claim(scope, tenant, { chat, after });
   if (!claimed) return null;
   const turn: TurnContext = {
     scope,

@@ -1,20 +1,41 @@
 // Numbers. The bounds here say what the product can do at all; the reasons for the chosen values stand in defaults/.
 import { z } from 'zod';
+import { checkedBy, key } from './values.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-export const profile = z.strictObject({
-  debounceMs: z
-    .int()
-    .min(0)
-    .max(2 * minuteMs),
-  acknowledgeAfterMs: z.int().min(500).max(minuteMs),
-  inactivityMs: z
-    .int()
-    .min(minuteMs)
-    .max(7 * dayMs),
-});
+const debounceMs = z
+  .int()
+  .min(0)
+  .max(2 * minuteMs);
+
+const profile = z
+  .strictObject({
+    graceMs: z
+      .int()
+      .min(0)
+      .max(60 * minuteMs)
+      .optional(),
+    debounceMs,
+    debounceMaxMs: debounceMs.optional(),
+    leaseMs: z.int().min(1_000).max(dayMs).optional(),
+    acknowledgeAfterMs: z.int().min(500).max(minuteMs),
+    inactivityMs: z
+      .int()
+      .min(minuteMs)
+      .max(7 * dayMs),
+  })
+  .check(
+    checkedBy(({ debounceMs: least, debounceMaxMs: most }) =>
+      most === undefined || most >= least
+        ? undefined
+        : { wrong: `debounceMaxMs ${most} is below debounceMs ${least}`, right: 'at least debounceMs' },
+    ),
+  );
+
+/** By name; an account of a channel names the one that its chats follow. */
+export const profiles = z.record(key, profile);
 
 const modelUse = z.strictObject({
   name: z.string().trim().min(1).max(200),

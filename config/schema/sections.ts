@@ -1,7 +1,7 @@
 // The sections of a tenant's configuration. Each stands as a top-level key in any one YAML file of a layer.
 import { z } from 'zod';
-import { assistant, business, channels, owners } from './business.js';
-import { detection, limits, models, profile } from './limits.js';
+import { assistant, business, channels, forwarding, operators, owners, shift } from './business.js';
+import { detection, limits, models, profiles } from './limits.js';
 import { phraseBook } from './phrases.js';
 import { policy } from './policy.js';
 import { providers } from './providers.js';
@@ -12,7 +12,7 @@ import { language } from './values.js';
 export const SECTIONS = {
   business,
   assistant,
-  profile,
+  profiles,
   models,
   limits,
   detection,
@@ -22,6 +22,9 @@ export const SECTIONS = {
   providers,
   channels,
   owners,
+  operators,
+  forwarding,
+  shift,
   phrases: z.record(language, phraseBook),
 } as const;
 

@@ -10,6 +10,7 @@ export interface ChatRow {
   contactId: string;
   accountId: string;
   channel: string;
+  accountKey: string;
   kind: 'direct' | 'group';
   isPaused: boolean;
 }
@@ -17,7 +18,7 @@ export interface ChatRow {
 /** Locks the chat until the commit: whoever holds it decides what is next in this chat. */
 export async function lockChat(scope: Scope, chatId: string): Promise<ChatRow> {
   const [chat] = await scope.tx.$queryRaw<ChatRow[]>`
-    select c.id as "chatId", c.contact_id as "contactId", c.account_id as "accountId", a.channel, c.kind,
+    select c.id as "chatId", c.contact_id as "contactId", c.account_id as "accountId", a.channel, a.account_key as "accountKey", c.kind,
       c.paused_at is not null as "isPaused"
     from chats c join channel_accounts a on a.id = c.account_id where c.id = ${chatId}::uuid for update of c`;
   if (!chat) throw new Error('the chat of this conversation is not there');

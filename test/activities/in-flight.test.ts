@@ -16,7 +16,7 @@ describe('a slow tool', function () {
     desk = await startDesk({
       configure: (shipped) => ({
         ...shipped,
-        profile: { ...shipped.profile, acknowledgeAfterMs: 1_000 },
+        profiles: { instant: { debounceMs: 0, inactivityMs: 7_200_000, acknowledgeAfterMs: 1_000 } },
         tools: shipped.tools.map((tool) => ({ ...tool, timeoutMs: 30_000 })),
       }),
       wrapDeps: (deps) => {

@@ -270,7 +270,7 @@ describe('what hides in a text', () => {
 });
 
 describe('the audit trail', () => {
-  const owners = [{ id: 'deniz', name: 'Deniz' }];
+  const owners = [{ id: 'deniz', name: 'Deniz', addresses: { whatsapp: [] }, groups: [] }];
   const words = (event: string, facts: AuditLine['facts'] = {}, actor = 'assistant'): string =>
     auditInWords({ event, actor, facts }, owners);
   const table: [string, string][] = [

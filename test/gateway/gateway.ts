@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { transports } from 'winston';
+import { profileOf } from '../../config/accounts.js';
 import type { TenantConfiguration } from '../../config/configuration.js';
 import { loadConfiguration } from '../../config/load.js';
 import { createLogger } from '../../config/logger.js';
@@ -85,7 +86,10 @@ export async function startGateway(): Promise<TestGateway> {
   const { tenantId, accountKey } = await addTenant(database);
   const [shipped] = loadConfiguration({ directory: 'config' }).tenants.values();
   if (!shipped) throw new Error('the shipped configuration has no tenant');
-  const configuration = { ...shipped, channels: { web: { accountKey } } };
+  const configuration = {
+    ...shipped,
+    channels: { ...shipped.channels, web: { ...shipped.channels.web, accountKey } },
+  };
   const content = testContent();
   const logLines: string[] = [];
   const destination = new transports.Stream({
@@ -182,7 +186,7 @@ export async function askForApproval(
         effort: 'low',
         actor: 'customer',
         configHash: configuration.hash,
-        profile: configuration.profile,
+        profile: profileOf(configuration, { channel: 'web', accountKey: '' }),
         expiresAt: Date.now() + 600_000,
         route: { kind: 'tools', candidates: ['reserve_slot'], because: 'a trigger phrase', contextIds: [] },
       },

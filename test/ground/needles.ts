@@ -29,7 +29,12 @@ const phrasesShape = z.object({
 const documentShape = phrasesShape.extend({
   business: z.object({ name: z.string().optional() }).default({}),
   owners: z.array(z.object({ id: z.string(), name: z.string() })).default([]),
-  channels: z.record(z.string(), z.object({ accountKey: z.string().optional() })).default({}),
+  channels: z
+    .object({
+      web: z.object({ accountKey: z.string() }).optional(),
+      whatsapp: z.array(z.object({ accountKey: z.string() })).default([]),
+    })
+    .default({ whatsapp: [] }),
   providers: z.record(z.string(), z.object({ resource: z.string().optional() })).default({}),
   tools: z
     .record(z.string(), z.object({ aliases: words, triggerPhrases: words, examples: words }))
@@ -75,7 +80,7 @@ export function needlesOf(file: string): Needle[] {
   );
   add(
     'word of the sample business',
-    Object.values(document.channels).map(({ accountKey }) => accountKey),
+    [document.channels.web, ...document.channels.whatsapp].map((account) => account?.accountKey),
   );
   add(
     'word of the sample business',

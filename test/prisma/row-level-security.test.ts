@@ -37,7 +37,13 @@ const ROWS_OF_A_TENANT = `
   insert into bookings (id, tenant_id, resource, starts_at, ends_at) values ($18, $T, 'desk', now(), now() + interval '1 hour');
   insert into booking_changes (id, tenant_id, booking_id, kind, request_key, starts_at_before) values ($19, $T, $18, 'cancelled', 'i', now());
   insert into knowledge_passages (id, tenant_id, file, file_hash, ordinal, title, heading, body, search)
-    values ($20, $T, 'a.md', 'h', 0, 'A', 'A', 'a', 'a');`;
+    values ($20, $T, 'a.md', 'h', 0, 'A', 'A', 'a', 'a');
+  insert into chat_sessions (id, tenant_id, chat_id, state, grace_until) values ($21, $T, $5, 'waiting', now());
+  insert into operator_requests (id, tenant_id, chat_id, contact_id, turn_id, operator_id, kind, ref, expires_at)
+    values ($22, $T, $5, $2, $6, 'o', 'media', 'K-7Q2F', now());
+  insert into media (id, tenant_id, chat_id, message_id, state) values ($23, $T, $5, $7, 'remote');
+  insert into platform_events (id, tenant_id, account_id, field, kind, digest)
+    values ($24, $T, $1, 'messages', 'status', '\\x00');`;
 
 function rowsOf(tenantId: string): string {
   return ROWS_OF_A_TENANT.replaceAll('$T', `'${tenantId}'`)
@@ -107,7 +113,7 @@ describe('row-level security', () => {
     tenantId: string | undefined,
     work: (client: Client, table: { name: string; tenantColumn: string }) => Promise<void>,
   ) {
-    assert.equal(tables.length, 26);
+    assert.equal(tables.length, 30);
     await connected(url, async (client) => {
       for (const table of tables) await asTenant(client, tenantId, () => work(client, table));
     });
