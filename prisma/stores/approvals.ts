@@ -1,178 +1,173 @@
-// Approvals: the row is the arbiter. Every change is a compare-and-set, so that a double click, a late answer and two
-// owners at once all come to one decision.
-import { randomInt, randomUUID } from 'node:crypto';
+// Approvals: the row is the arbiter. Every change is a compare-and-set under the row's lock, so that a double click, a late
+// answer and two owners at once all come to one decision.
 import {
-  REF_ALPHABET,
+  isAsked,
+  toApprovalState,
   type ApprovalDecision,
-  type ApprovalSettlement,
   type ApprovalState,
-  type ApprovalSurface,
+  type Approver,
+  type OnExpiry,
 } from '../../workflows/domain/approval.js';
 import type { ContentCipher } from '../content.js';
 import type { Tx } from '../database.js';
 import { appendAudit } from '../functions.js';
-import { notify, openOptional, type Scope } from './scope.js';
+import { auditRefusal, isGuessing, noteWrongCode } from './approval-refusals.js';
+import {
+  createApproval,
+  newestOf,
+  recordDecision,
+  toOnExpiry,
+  type ApprovalRequest,
+  type ApprovalRow,
+  type AskedApproval,
+} from './approval-rows.js';
+import { openOptional, type Scope } from './scope.js';
+
+export type { ApprovalRequest, AskedApproval } from './approval-rows.js';
 
 /** Opens the one approval of a step; asked again it returns the same one. Audits what was asked. */
-export async function openApproval(
-  scope: Scope,
-  request: {
-    gate: 'approve' | 'confirm';
-    chatId: string;
-    turnId: string;
-    stepId: string;
-    tool: string;
-    rule: string;
-    argumentsHash: string;
-    configHash: string;
-    expiresAt: Date;
-  },
-): Promise<{ approvalId: string; ref: string; expiresAt: Date }> {
-  const known = await scope.tx.approval.findFirst({ where: { stepId: request.stepId } });
+export async function openApproval(scope: Scope, request: ApprovalRequest): Promise<AskedApproval> {
+  const known = await scope.tx.approval.findFirst({
+    where: { stepId: request.stepId, state: { not: 'edited' } },
+  });
   if (known) return { approvalId: known.id, ref: known.ref, expiresAt: known.expiresAt };
-  const approvalId = randomUUID();
-  const ref = await freshRef(scope);
-  await scope.tx.approval.create({
-    data: { id: approvalId, tenantId: scope.tenantId, ref, ...request },
-  });
-  await notify(scope, { chatId: request.chatId, what: 'approval' });
-  await appendAudit(scope.tx, {
-    stream: request.chatId,
-    event: 'approval_requested',
-    subjectId: approvalId,
-    actor: 'assistant',
-    facts: {
-      ref,
-      gate: request.gate,
-      tool: request.tool,
-      rule: request.rule,
-      argumentsHash: request.argumentsHash,
-    },
-  });
-  return { approvalId, ref, expiresAt: request.expiresAt };
+  return createApproval(scope, request);
 }
 
-/** Twenty draws among 17 million codes always find a free one, unless something is badly wrong. */
-const REF_DRAWS = 20;
-
-async function freshRef(scope: Scope): Promise<string> {
-  for (let draw = 0; draw < REF_DRAWS; draw++) {
-    const letter = String.fromCharCode('A'.charCodeAt(0) + randomInt(26));
-    const code = Array.from({ length: 4 }, () => REF_ALPHABET[randomInt(REF_ALPHABET.length)]).join('');
-    const ref = `${letter}-${code}`;
-    if ((await scope.tx.approval.count({ where: { ref, state: 'open' } })) === 0) return ref;
-  }
-  throw new Error('no free REF code was found');
-}
+export type ApprovalKey = { ref: string } | { approvalId: string };
 
 export interface Decision {
   tenantId: string;
-  key: { ref: string } | { approvalId: string };
+  key: ApprovalKey;
   decision: ApprovalDecision;
   reason?: string | undefined;
   /** `chat`: the requester's own chat, which decides what asks for their own yes and nothing else. */
-  approver: { surface: ApprovalSurface | 'chat'; id: string };
+  approver: Approver;
+  /** The chat in which it was said, for the audit of a code that is nobody's. Absent: not in a chat. */
+  saidIn?: string | undefined;
 }
 
+/** Why a decision changed nothing. */
+export type DecisionRefusal =
+  | 'already_said'
+  | 'already_decided'
+  | 'expired'
+  | 'edited'
+  | 'not_asked'
+  | 'unknown'
+  /** So many wrong codes came from there that none is looked up for a while. */
+  | 'too_many_codes';
+
 export interface DecisionOutcome {
-  outcome: 'decided' | 'already_decided' | 'expired' | 'unknown';
+  /** `counted`: a yes, and others have to say theirs. */
+  outcome: 'decided' | 'counted' | DecisionRefusal;
   approvalId?: string;
   turnId?: string;
+  ref?: string;
   state?: ApprovalState;
+  /** After `counted` and `already_said`: how many more have to say yes. */
+  missing?: number;
+  /** After `edited`: the REF that asks now. */
+  newRef?: string;
 }
 
 /**
- * The one place where an approval is decided, whatever the surface. Compares and sets in one statement; stores who, where
- * and why; audits. Waking the run is the caller's business, after the commit.
+ * The one place where an approval is decided, whatever the surface. Looks and changes under the row's lock; stores who,
+ * where and why; audits, also what it refuses. Waking the run is the caller's business, after the commit.
  */
 export async function decide(tx: Tx, content: ContentCipher, request: Decision): Promise<DecisionOutcome> {
   const scope: Scope = { tx, tenantId: request.tenantId, content };
-  const found = await tx.approval.findFirst({
+  const { approver, decision } = request;
+  const found = await findForDecision(scope, request);
+  if ('outcome' in found) return found;
+  const { row } = found;
+  const known = { approvalId: row.id, turnId: row.turnId, ref: row.ref };
+  const said = await scope.tx.approvalDecision.findMany({
+    where: { approvalId: row.id, decision: 'approve' },
+    select: { approver: true },
+  });
+  const yeses = new Set(said.map((yes) => yes.approver));
+  if (decision === 'approve' && yeses.has(approver.id)) {
+    await auditRefusal(scope, { ...known, stream: row.chatId, approver, decision, outcome: 'already_said' });
+    return { outcome: 'already_said', ...known, state: 'open', missing: row.needed - yeses.size };
+  }
+  const missing = decision === 'approve' ? row.needed - yeses.size - 1 : 0;
+  if (missing <= 0) {
+    await tx.approval.update({
+      where: { id: row.id },
+      data: { state: decision === 'approve' ? 'approved' : 'rejected', decidedAt: new Date() },
+    });
+  }
+  const { reason } = request;
+  await recordDecision(scope, { approvalId: row.id, chatId: row.chatId, decision, approver, reason });
+  if (missing > 0) return { outcome: 'counted', ...known, state: 'open', missing };
+  return { outcome: 'decided', ...known, state: decision === 'approve' ? 'approved' : 'rejected' };
+}
+
+/** The row that is meant, locked, open, in time, and asked of this approver; or why not, audited. */
+export async function findForDecision(
+  scope: Scope,
+  request: Omit<Decision, 'tenantId' | 'decision' | 'reason'> & { decision: ApprovalDecision | 'edit' },
+): Promise<{ row: ApprovalRow } | (DecisionOutcome & { outcome: DecisionRefusal })> {
+  const { key, approver, decision } = request;
+  const stream = request.saidIn ?? 'tenant';
+  if ('ref' in key && (await isGuessing(scope, approver))) {
+    await auditRefusal(scope, { stream, approver, decision, outcome: 'too_many_codes' });
+    return { outcome: 'too_many_codes' };
+  }
+  const meant = await findMeant(scope, key, approver);
+  if (!meant) {
+    await noteWrongCode(scope, { stream, approver, decision });
+    return { outcome: 'unknown' };
+  }
+  await scope.tx.$queryRaw`select 1 from approvals where id = ${meant.id}::uuid for update`;
+  const row = await scope.tx.approval.findUniqueOrThrow({ where: { id: meant.id } });
+  const refusal = await refusalOf(scope, row, approver);
+  if (!refusal) return { row };
+  const { approvalId = row.id, ref = row.ref } = refusal;
+  await auditRefusal(scope, {
+    approvalId,
+    ref,
+    stream: row.chatId,
+    approver,
+    decision,
+    outcome: refusal.outcome,
+  });
+  return refusal;
+}
+
+/** Owners decide what asks owners, the requester what asks the requester; neither finds the other's. */
+export async function findMeant(
+  scope: Scope,
+  key: ApprovalKey,
+  approver: Approver,
+): Promise<{ id: string; stepId: string } | null> {
+  return scope.tx.approval.findFirst({
     where: {
-      ...('ref' in request.key ? { ref: request.key.ref } : { id: request.key.approvalId }),
-      gate: request.approver.surface === 'chat' ? 'confirm' : 'approve',
+      ...('ref' in key ? { ref: key.ref } : { id: key.approvalId }),
+      gate: approver.surface === 'chat' ? 'confirm' : 'approve',
     },
     // A REF may come back into use after years: the newest is meant.
     orderBy: { askedAt: 'desc' },
+    select: { id: true, stepId: true },
   });
-  if (!found) return { outcome: 'unknown' };
-  const to = request.decision === 'approve' ? 'approved' : 'rejected';
-  const { count } = await tx.approval.updateMany({
-    where: { id: found.id, state: 'open', expiresAt: { gt: new Date() } },
-    data: { state: to, decidedAt: new Date() },
-  });
-  const known = { approvalId: found.id, turnId: found.turnId };
-  if (count === 0) {
-    const now = await tx.approval.findUniqueOrThrow({ where: { id: found.id } });
-    const state = now.state as ApprovalState;
-    return {
-      outcome: state === 'open' || state === 'expired' ? 'expired' : 'already_decided',
-      ...known,
-      state,
-    };
-  }
-  await recordDecision(scope, { ...request, approvalId: found.id, chatId: found.chatId });
-  return { outcome: 'decided', ...known, state: to };
 }
 
-async function recordDecision(
+async function refusalOf(
   scope: Scope,
-  decided: Omit<Decision, 'decision'> & {
-    approvalId: string;
-    chatId: string;
-    decision: ApprovalDecision | 'expire';
-  },
-): Promise<void> {
-  const id = randomUUID();
-  const chat = await scope.tx.chat.findUniqueOrThrow({
-    where: { id: decided.chatId },
-    select: { contactId: true },
-  });
-  const key = await scope.content.keyOfContact(scope.tx, scope.tenantId, chat.contactId);
-  const place = { table: 'approval_decisions', column: 'reason_cipher', rowId: id };
-  await scope.tx.approvalDecision.create({
-    data: {
-      id,
-      tenantId: scope.tenantId,
-      approvalId: decided.approvalId,
-      decision: decided.decision,
-      surface: decided.approver.surface,
-      approver: decided.approver.id,
-      reasonCipher: decided.reason ? scope.content.sealText(key, { ...place, text: decided.reason }) : null,
-      keyId: key.id,
-    },
-  });
-  await notify(scope, { chatId: decided.chatId, what: 'approval' });
-  await appendAudit(scope.tx, {
-    stream: decided.chatId,
-    event: `approval_${decided.decision}`,
-    subjectId: decided.approvalId,
-    actor: decided.approver.id,
-    facts: { surface: decided.approver.surface },
-  });
-}
-
-/** What the row says now, for the run that was woken. An open one whose time is over is closed as expired. */
-export async function settle(scope: Scope, approvalId: string): Promise<ApprovalSettlement> {
-  const now = new Date();
-  const expired = await scope.tx.approval.updateMany({
-    where: { id: approvalId, state: 'open', expiresAt: { lte: now } },
-    data: { state: 'expired', decidedAt: now, heardAt: now },
-  });
-  const row = await scope.tx.approval.findUniqueOrThrow({ where: { id: approvalId } });
-  if (expired.count === 1) {
-    await recordDecision(scope, {
-      tenantId: scope.tenantId,
-      key: { approvalId },
-      approvalId,
-      chatId: row.chatId,
-      decision: 'expire',
-      approver: { surface: 'temporal', id: 'clock' },
-    });
-  } else if (row.state !== 'open' && row.heardAt === null) {
-    await scope.tx.approval.update({ where: { id: approvalId }, data: { heardAt: now } });
-  }
-  return row.state === 'used' ? 'approved' : (row.state as ApprovalSettlement);
+  row: ApprovalRow,
+  approver: Approver,
+): Promise<(DecisionOutcome & { outcome: DecisionRefusal }) | undefined> {
+  const known = { approvalId: row.id, turnId: row.turnId, ref: row.ref };
+  // Asked first: what became of a request is not everybody's to know.
+  if (!isAsked(row, approver)) return { outcome: 'not_asked', ...known };
+  const state = toApprovalState(row.state);
+  if (state === 'open')
+    return row.expiresAt > new Date() ? undefined : { outcome: 'expired', ...known, state };
+  if (state === 'expired') return { outcome: 'expired', ...known, state };
+  if (state !== 'edited') return { outcome: 'already_decided', ...known, state };
+  const { ref: newRef } = await newestOf(scope, row);
+  return { outcome: 'edited', ...known, state, newRef };
 }
 
 /** Who decided when the customer went on to something else: nobody said no, and nobody needs to hear of it. */
@@ -209,8 +204,6 @@ export async function withdrawApprovals(
       data: { state: 'expired', decidedAt: now, heardAt: now },
     });
     await recordDecision(scope, {
-      tenantId: scope.tenantId,
-      key: { approvalId },
       approvalId,
       chatId,
       decision: 'expire',
@@ -221,7 +214,11 @@ export async function withdrawApprovals(
 
 /** The run that should hear of a decision is gone: nobody needs to ring for it any more, and nothing was done. */
 export async function giveUpRun(tx: Tx, decided: { approvalId: string; turnId: string }): Promise<void> {
-  await tx.approval.update({ where: { id: decided.approvalId }, data: { heardAt: new Date() } });
+  const { chatId } = await tx.approval.update({
+    where: { id: decided.approvalId },
+    data: { heardAt: new Date() },
+    select: { chatId: true },
+  });
   await tx.step.updateMany({
     where: { turnId: decided.turnId, state: { in: ['proposed', 'accepted'] } },
     data: { state: 'refused', finishedAt: new Date() },
@@ -230,25 +227,32 @@ export async function giveUpRun(tx: Tx, decided: { approvalId: string; turnId: s
     where: { turnId: decided.turnId, open: true },
     data: { state: 'failed', open: false, closedAt: new Date() },
   });
+  await appendAudit(tx, {
+    stream: chatId,
+    event: 'run_given_up',
+    subjectId: decided.turnId,
+    actor: 'gateway',
+    facts: { approvalId: decided.approvalId },
+  });
 }
 
-/** Takes the yes of a step, once. False: there is none, or it is for something else, or it was taken. */
+/**
+ * Takes the yes of a step, once. False: there is none, or too few have said it, or it is for something else, or it was taken.
+ * The yeses are counted again here: what lets a step run is what people have said, not what a column says of it.
+ */
 export async function consumeApproval(
   scope: Scope,
   yes: { stepId: string; gate: 'approve' | 'confirm'; argumentsHash: string; configHash: string },
 ): Promise<boolean> {
   const { stepId, argumentsHash, configHash } = yes;
-  const { count } = await scope.tx.approval.updateMany({
-    // An owner's yes covers what needs only the requester's; never the other way round.
-    where: {
-      stepId,
-      state: 'approved',
-      argumentsHash,
-      configHash,
-      gate: { in: yes.gate === 'approve' ? ['approve'] : ['approve', 'confirm'] },
-    },
-    data: { state: 'used', usedAt: new Date() },
-  });
+  // An owner's yes covers what needs only the requester's; never the other way round.
+  const gates = yes.gate === 'approve' ? ['approve'] : ['approve', 'confirm'];
+  const count = await scope.tx.$executeRaw`
+    update approvals a set state = 'used', used_at = ${new Date()}
+    where a.step_id = ${stepId}::uuid and a.state = 'approved' and a.gate = any(${gates})
+      and a.arguments_hash = ${argumentsHash} and a.config_hash = ${configHash}
+      and (select count(distinct d.approver) from approval_decisions d
+           where d.approval_id = a.id and d.decision = 'approve') >= a.needed`;
   return count === 1;
 }
 
@@ -257,7 +261,14 @@ export async function lastDecisionOfTurn(
   scope: Scope,
   turnId: string,
 ): Promise<
-  { state: ApprovalState; gate: 'approve' | 'confirm'; isSuperseded: boolean; reason?: string } | undefined
+  | {
+      state: ApprovalState;
+      gate: 'approve' | 'confirm';
+      isSuperseded: boolean;
+      onExpiry: OnExpiry;
+      reason?: string;
+    }
+  | undefined
 > {
   const approval = await scope.tx.approval.findFirst({ where: { turnId }, orderBy: { askedAt: 'desc' } });
   if (!approval) return undefined;
@@ -276,5 +287,6 @@ export async function lastDecisionOfTurn(
     }));
   const gate = approval.gate === 'confirm' ? 'confirm' : 'approve';
   const isSuperseded = decision?.approver === SUPERSEDED;
-  return { state: approval.state as ApprovalState, gate, isSuperseded, ...(reason && { reason }) };
+  const [state, onExpiry] = [toApprovalState(approval.state), toOnExpiry(approval.onExpiry)];
+  return { state, gate, isSuperseded, onExpiry, ...(reason && { reason }) };
 }

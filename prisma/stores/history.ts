@@ -16,16 +16,24 @@ export async function recentUtterances(
 ): Promise<Utterance[]> {
   const newestFirst = { orderBy: { sequence: 'desc' }, take: limit } as const;
   const came = await scope.tx.inbox.findMany({
-    where: { chatId, sequence: { lt: before }, kind: 'text', NOT: { turnId } },
+    // What a platform reports was said by nobody, and what was taken back is not to be remembered.
+    where: {
+      chatId,
+      sequence: { lt: before },
+      kind: 'text',
+      speaker: { not: 'platform' },
+      revokedAt: null,
+      NOT: { turnId },
+    },
     ...newestFirst,
   });
   const went = await scope.tx.outbox.findMany({
     where: { chatId, state: 'sent', sequence: { lt: before } },
     ...newestFirst,
   });
-  const fromCustomer = await inOrder(came, async (row): Promise<Utterance> => ({
+  const received = await inOrder(came, async (row): Promise<Utterance> => ({
     sequence: row.sequence,
-    author: 'customer',
+    author: authorOf(row),
     text: (await open(scope, 'inbox', row)) ?? '',
     isTainted: false,
     externalId: row.externalId,
@@ -38,7 +46,7 @@ export async function recentUtterances(
     ...(row.externalId !== null && { externalId: row.externalId }),
   }));
   // What was erased is not part of the memory any more.
-  const all = [...fromCustomer, ...fromUs].filter(({ text }) => text !== '');
+  const all = [...received, ...fromUs].filter(({ text }) => text !== '');
   return all.sort((one, other) => one.sequence - other.sequence).slice(-limit);
 }
 
@@ -50,7 +58,7 @@ export async function quotedUtterance(
   const own = await scope.tx.inbox.findFirst({ where: { chatId, externalId } });
   if (own) {
     const text = (await open(scope, 'inbox', own)) ?? '';
-    return { sequence: own.sequence, author: 'customer', text, isTainted: false, externalId };
+    return { sequence: own.sequence, author: authorOf(own), text, isTainted: false, externalId };
   }
   const isRowId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(externalId);
   const ours = await scope.tx.outbox.findFirst({
@@ -60,6 +68,11 @@ export async function quotedUtterance(
   const text = (await open(scope, 'outbox', ours)) ?? '';
   const author = ours.author === 'human' ? 'human' : 'assistant';
   return { sequence: ours.sequence ?? 0, author, text, isTainted: ours.tainted, externalId };
+}
+
+/** What somebody of the business has written from their phone came in as well, and was not said by the customer. */
+function authorOf({ speaker }: { speaker: string }): Utterance['author'] {
+  return speaker === 'business' ? 'human' : 'customer';
 }
 
 function open(

@@ -1,6 +1,6 @@
 // Every call of a model, counted: the cap, the cost and the audit read these rows.
 import { randomUUID } from 'node:crypto';
-import { appendAudit } from '../functions.js';
+import { auditCall } from '../functions.js';
 import type { Scope } from './scope.js';
 
 export interface ModelCall {
@@ -15,17 +15,22 @@ export interface ModelCall {
   latencyMs: number;
 }
 
+/** The row and its line in the audit, in one statement. */
 export async function recordModelCall(scope: Scope, call: ModelCall): Promise<void> {
-  const id = randomUUID();
-  await scope.tx.modelCall.create({ data: { id, tenantId: scope.tenantId, ...call } });
-  const { purpose, model, outcome, inputTokens, outputTokens, latencyMs } = call;
-  await appendAudit(scope.tx, {
-    stream: call.chatId,
+  const { chatId, turnId, purpose, model, outcome, inputTokens, outputTokens, latencyMs } = call;
+  const line = auditCall({
+    stream: chatId,
     event: 'model_called',
-    subjectId: call.turnId,
+    subjectId: turnId,
     actor: 'assistant',
     facts: { purpose, model, outcome, inputTokens, outputTokens, latencyMs },
   });
+  await scope.tx.$queryRaw`
+    with call as (
+      insert into model_calls (id, tenant_id, chat_id, turn_id, purpose, model, outcome, input_tokens, output_tokens, latency_ms)
+      values (${randomUUID()}::uuid, ${scope.tenantId}::uuid, ${chatId}::uuid, ${turnId}::uuid, ${purpose}, ${model}, ${outcome},
+        ${inputTokens}::int, ${outputTokens}::int, ${latencyMs}::int))
+    select ${line} as number`;
 }
 
 /** Calls made for this chat since then, whatever came of them: a failed call costs too. */

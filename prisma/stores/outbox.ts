@@ -1,19 +1,24 @@
-// The outbox: what goes to customers. A row is planned once per origin, delivered at most once, and settles the messages
-// it answers in the transaction that makes it sent.
+// The outbox: what goes to customers, owners and operators. A row is planned once per origin, here; deliveries.ts and sends.ts
+// deliver it at most once, and settle the messages it answers in the transaction that makes it sent.
 import { randomUUID } from 'node:crypto';
-import { messageStateAfter, type OutboxState, type SayKind } from '../../workflows/domain/message.js';
-import { notify, openOptional, type Scope } from './scope.js';
+import type { OutboxKind, OutgoingDetails } from '../../workflows/domain/message.js';
+import { isJsonObject } from '../json.js';
+import { openOptional, type Scope } from './scope.js';
 
-export type OutboxKind = SayKind | 'handOff';
+export type { OutboxKind } from '../../workflows/domain/message.js';
 
 export interface PlannedMessage {
   chatId: string;
+  /** Whom the content is about: it is sealed under their key, also in somebody else's chat. */
   contactId: string;
-  turnId: string;
+  /** A turn of this chat, which the message may close. Null: notices, and words passed on, answer no turn of the chat. */
+  turnId: string | null;
   /** Where it comes from. The same origin again finds the row that is there. */
   origin: { kind: string; id: string; ordinal?: number };
   kind: OutboxKind;
   text: string;
+  /** Buttons, lists, templates, media. Absent: only the text. */
+  details?: OutgoingDetails | undefined;
   isTainted?: boolean;
   /** `discarded`: kept for the record and never sent. Absent: to be sent. */
   state?: 'planned' | 'discarded';
@@ -43,6 +48,14 @@ export async function planMessage(scope: Scope, message: PlannedMessage): Promis
         rowId: outboxId,
         text: message.text,
       }),
+      detailsCipher: message.details
+        ? scope.content.sealText(key, {
+            table: 'outbox',
+            column: 'details_cipher',
+            rowId: outboxId,
+            text: JSON.stringify(message.details),
+          })
+        : null,
       keyId: key.id,
       contentHmac: scope.content.hmacContent(message.text),
       state: message.state ?? 'planned',
@@ -74,103 +87,11 @@ export async function lastWordOf(scope: Scope, turnId: string): Promise<{ outbox
   return row ? { outboxId: row.id } : undefined;
 }
 
-/** Whether the run of this turn has written anything for its customer. */
+/** Whether the run of this turn has written anything for its customer; what it wrote to others doesn't count. */
 export async function hasSpoken(scope: Scope, turnId: string): Promise<boolean> {
-  return (await scope.tx.outbox.count({ where: { turnId } })) > 0;
-}
-
-/**
- * Delivers on a channel where the commit is the delivery (web chat and API): one transaction gives the message its place
- * in the chat, makes it sent, and settles what it answers. Repeating it changes nothing.
- */
-export async function sendByCommit(
-  scope: Scope,
-  outboxId: string,
-): Promise<{ state: OutboxState; turnId: string | null }> {
-  const [row] = await scope.tx.$queryRaw<
-    {
-      chatId: string;
-      turnId: string | null;
-      kind: OutboxKind;
-      state: OutboxState;
-      paused: boolean;
-      outcome: string | null;
-    }[]
-  >`select o.chat_id as "chatId", o.turn_id as "turnId", o.kind, o.state, c.paused_at is not null as paused, t.outcome
-    from outbox o join chats c on c.id = o.chat_id left join turns t on t.id = o.turn_id where o.id = ${outboxId}::uuid for update of o, c`;
-  // A signal may name anything; what isn't there can't be sent, and must not hold the chat up.
-  if (!row) return { state: 'failed', turnId: null };
-  const { turnId } = row;
-  if (row.state !== 'planned') return { state: row.state, turnId };
-  const now = new Date();
-  // A turn has one last word. Only a question of ours (to confirm) may be followed by what came of it.
-  if (row.outcome !== null && row.outcome !== 'question') {
-    await scope.tx.outbox.update({
-      where: { id: outboxId },
-      data: { state: 'discarded', code: 'answered_already', settledAt: now },
-    });
-    return { state: 'discarded', turnId };
-  }
-  if (row.paused) {
-    // A person has taken the chat over since this was written: two voices would be worse than none.
-    await scope.tx.outbox.update({
-      where: { id: outboxId },
-      data: { state: 'discarded', code: 'paused', settledAt: now },
-    });
-    if (turnId !== null) await closeTurn(scope, { turnId, kind: 'handOff', reason: 'human' });
-    return { state: 'discarded', turnId };
-  }
-  const { lastSequence } = await scope.tx.chat.update({
-    where: { id: row.chatId },
-    data: { lastSequence: { increment: 1 } },
-    select: { lastSequence: true },
-  });
-  await scope.tx.outbox.update({
-    where: { id: outboxId },
-    data: {
-      state: 'sent',
-      sequence: lastSequence,
-      attempts: { increment: 1 },
-      sendingAt: now,
-      settledAt: now,
-    },
-  });
-  if (turnId !== null) await closeTurn(scope, { turnId, kind: row.kind });
-  await notify(scope, { chatId: row.chatId, what: 'outbox' });
-  return { state: 'sent', turnId };
-}
-
-/** The turn's last word has gone out: its first message gets the outcome, those merged into it say so. */
-async function closeTurn(
-  scope: Scope,
-  { turnId, kind, reason }: { turnId: string; kind: OutboxKind; reason?: string },
-): Promise<void> {
-  const state = kind === 'handOff' ? 'handed_off' : messageStateAfter(kind);
-  if (state === undefined) return;
-  const settledAt = new Date();
-  const closed = await scope.tx.turn.updateMany({
-    where: { id: turnId, state: { not: 'closed' } },
-    data: { state: 'closed', outcome: kind, closedAt: settledAt },
-  });
-  if (closed.count === 0) return;
-  const waiting = await scope.tx.inbox.findMany({
-    where: { turnId, state: 'accepted' },
-    orderBy: { sequence: 'desc' },
-    select: { id: true },
-  });
-  const [last, ...merged] = waiting.map((row) => row.id);
-  if (last === undefined) return;
-  const turn = await scope.tx.turn.findUniqueOrThrow({ where: { id: turnId }, select: { gate: true } });
-  await scope.tx.inbox.update({
-    where: { id: last },
-    data: { state, reason: reason ?? turn.gate, settledAt },
-  });
-  if (merged.length > 0) {
-    await scope.tx.inbox.updateMany({
-      where: { id: { in: merged } },
-      data: { state: 'merged', reason: 'answered with a later message', settledAt },
-    });
-  }
+  const said = await scope.tx.$queryRaw<unknown[]>`
+    select 1 from outbox o join turns t on t.id = o.turn_id and t.chat_id = o.chat_id where o.turn_id = ${turnId}::uuid limit 1`;
+  return said.length > 0;
 }
 
 /** The text of an outbox row. */
@@ -183,4 +104,43 @@ export async function outboxText(scope: Scope, outboxId: string): Promise<string
     keyId: row.keyId,
     cipher: row.contentCipher,
   });
+}
+
+/** What was planned, readable again: the text and what goes with it. Undefined: there is no such row. */
+export async function outgoingById(
+  scope: Scope,
+  outboxId: string,
+): Promise<
+  { chatId: string; kind: OutboxKind; text: string | undefined; details: OutgoingDetails } | undefined
+> {
+  const row = await scope.tx.outbox.findUnique({ where: { id: outboxId } });
+  if (!row) return undefined;
+  return { chatId: row.chatId, kind: row.kind as OutboxKind, ...(await openOutgoing(scope, row)) };
+}
+
+/** Opens the content of an outbox row. Throws where its key was destroyed. */
+export async function openOutgoing(
+  scope: Scope,
+  row: {
+    id: string;
+    keyId: string | null;
+    contentCipher: Uint8Array | null;
+    detailsCipher: Uint8Array | null;
+  },
+): Promise<{ text: string | undefined; details: OutgoingDetails }> {
+  const place = { table: 'outbox', rowId: row.id, keyId: row.keyId };
+  const text = await openOptional(scope, { ...place, column: 'content_cipher', cipher: row.contentCipher });
+  const details = await openOptional(scope, {
+    ...place,
+    column: 'details_cipher',
+    cipher: row.detailsCipher,
+  });
+  return { text, details: details === undefined ? {} : parseDetails(details) };
+}
+
+/** The column holds what `planMessage` wrote, in this project's own form. */
+function parseDetails(json: string): OutgoingDetails {
+  const value: unknown = JSON.parse(json);
+  if (!isJsonObject(value)) throw new TypeError('stored details are no JSON object');
+  return value;
 }

@@ -6,6 +6,7 @@ import type { ProposedStep } from '../../workflows/domain/plan.js';
 import type { Effect, Gate, JsonObject } from '../../workflows/domain/tool.js';
 import { parseJsonObject } from '../json.js';
 import { inOrder, openOptional, type Scope } from './scope.js';
+import { freshRef } from './refs.js';
 
 export type StepState =
   'proposed' | 'accepted' | 'rejected' | 'started' | 'succeeded' | 'failed' | 'refused' | 'unknown';
@@ -31,6 +32,15 @@ export interface Step {
   result: JsonObject | undefined;
   resultId: string | null;
   isPartial: boolean;
+  /** Who found out whether an effect happened of which nobody knew. Null: it was never unknown, or still is. */
+  settledBy: string | null;
+}
+
+/** Names of rules and conditions only: nothing of the call's arguments is kept in plain. */
+export interface StepPolicy {
+  matched: string[];
+  overruled: string[];
+  passedOver: { rule: string; condition: string }[];
 }
 
 /** Stores a proposal. The idempotency key is made of turn and ordinal: the same step is the same key for ever. */
@@ -113,12 +123,21 @@ async function readStep(scope: Scope, row: StepRow): Promise<Step> {
     result: await open('result_cipher', row.resultCipher),
     resultId: row.resultId,
     isPartial: row.partial,
+    settledBy: row.settledBy,
   };
 }
 
 export async function acceptStep(
   scope: Scope,
-  step: { stepId: string; effect: Effect; gate: Gate; rule: string; isTainted: boolean },
+  step: {
+    stepId: string;
+    effect: Effect;
+    gate: Gate;
+    rule: string;
+    /** Absent: why is not kept. */
+    policy?: StepPolicy;
+    isTainted: boolean;
+  },
 ): Promise<void> {
   await scope.tx.step.updateMany({
     where: { id: step.stepId, state: 'proposed' },
@@ -127,6 +146,7 @@ export async function acceptStep(
       effect: step.effect,
       gate: step.gate,
       rule: step.rule,
+      ...(step.policy && { policy: { ...step.policy } }),
       tainted: step.isTainted,
     },
   });
@@ -181,10 +201,11 @@ export async function finishStep(
   const where = { id: stepId, fence, state: 'started' };
   const finishedAt = new Date();
   if (outcome.state !== 'succeeded') {
-    const code = outcome.state === 'failed' ? outcome.code : null;
+    const data =
+      outcome.state === 'failed' ? { code: outcome.code } : { code: null, ref: await freshRef(scope) };
     const { count } = await scope.tx.step.updateMany({
       where,
-      data: { state: outcome.state, code, finishedAt },
+      data: { state: outcome.state, ...data, finishedAt },
     });
     return { recorded: count === 1 };
   }
@@ -212,10 +233,39 @@ export async function finishStep(
   return { recorded: count === 1, resultId };
 }
 
-/** A step that had a plan and is never carried out. */
-export async function refuseStep(scope: Scope, { stepId }: { stepId: string }): Promise<void> {
+/**
+ * A step that had a plan and is never carried out, or a reading one that is not read again; `code` where the customer should
+ * hear a certain reason.
+ */
+export async function refuseStep(
+  scope: Scope,
+  { stepId, code }: { stepId: string; code?: ErrorCode },
+): Promise<void> {
   await scope.tx.step.updateMany({
-    where: { id: stepId, state: { in: ['proposed', 'accepted'] } },
-    data: { state: 'refused', finishedAt: new Date() },
+    where: {
+      id: stepId,
+      OR: [{ state: { in: ['proposed', 'accepted'] } }, { state: 'started', effect: 'read' }],
+    },
+    data: { state: 'refused', finishedAt: new Date(), ...(code && { code }) },
   });
+}
+
+/**
+ * Takes a start back, for whoever still holds the fence and has not called: the step is as it was before, and the yes that
+ * the start consumed stands again. False: somebody else has the step.
+ */
+export async function takeBackStart(
+  scope: Scope,
+  { stepId, fence }: { stepId: string; fence: string },
+): Promise<boolean> {
+  const { count } = await scope.tx.step.updateMany({
+    where: { id: stepId, fence, state: 'started' },
+    data: { state: 'accepted', fence: null, callBy: null, startedAt: null },
+  });
+  if (count === 0) return false;
+  await scope.tx.approval.updateMany({
+    where: { stepId, state: 'used' },
+    data: { state: 'approved', usedAt: null },
+  });
+  return true;
 }

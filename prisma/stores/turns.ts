@@ -4,6 +4,7 @@ import { parseJsonObject } from '../json.js';
 import type { MessageState } from '../../workflows/domain/message.js';
 import type { PreparedTurn, TurnDecision } from '../../workflows/domain/turn.js';
 import { inOrder, type Scope, readable } from './scope.js';
+import { takeoverAt, type Takeover } from './takeover.js';
 
 export interface ChatRow {
   chatId: string;
@@ -12,17 +13,31 @@ export interface ChatRow {
   channel: string;
   accountKey: string;
   kind: 'direct' | 'group';
+  /** A person has the chat now. */
   isPaused: boolean;
+  /** Who has it. Absent: nobody. */
+  takeover?: Takeover;
+  /** What they write is kept and never answered (spec B11). */
+  isBlocked?: boolean;
 }
 
 /** Locks the chat until the commit: whoever holds it decides what is next in this chat. */
 export async function lockChat(scope: Scope, chatId: string): Promise<ChatRow> {
-  const [chat] = await scope.tx.$queryRaw<ChatRow[]>`
+  const [row] = await scope.tx.$queryRaw<
+    (Omit<ChatRow, 'isPaused' | 'takeover'> & {
+      pausedAt: Date | null;
+      pausedUntil: Date | null;
+      pausedBy: string | null;
+    })[]
+  >`
     select c.id as "chatId", c.contact_id as "contactId", c.account_id as "accountId", a.channel, a.account_key as "accountKey", c.kind,
-      c.paused_at is not null as "isPaused"
-    from chats c join channel_accounts a on a.id = c.account_id where c.id = ${chatId}::uuid for update of c`;
-  if (!chat) throw new Error('the chat of this conversation is not there');
-  return chat;
+      c.paused_at as "pausedAt", c.paused_until as "pausedUntil", c.paused_by as "pausedBy", k.blocked_at is not null as "isBlocked"
+    from chats c join channel_accounts a on a.id = c.account_id join contacts k on k.id = c.contact_id
+    where c.id = ${chatId}::uuid for update of c`;
+  if (!row) throw new Error('the chat of this conversation is not there');
+  const { pausedAt, pausedUntil, pausedBy, ...chat } = row;
+  const takeover = takeoverAt({ pausedAt, pausedUntil, pausedBy }, new Date());
+  return { ...chat, isPaused: takeover !== undefined, ...(takeover && { takeover }) };
 }
 
 export interface ClaimedTurn {
@@ -48,20 +63,41 @@ export async function unfinishedTurn(
   return { turnId, firstSequence, upTo, ...(decision && { decision }) };
 }
 
-/** Makes the next waiting messages one turn; at most `limit` of them. Undefined: none waits. */
+/** Who wrote the next message that waits for a turn, and what the arrival gates made of it. */
+export interface NextMessage {
+  arrival: string;
+  speaker: string;
+}
+
+export async function nextMessage(scope: Scope, chatId: string): Promise<NextMessage | undefined> {
+  const row = await scope.tx.inbox.findFirst({
+    where: { chatId, turnId: null, state: 'accepted' },
+    orderBy: { sequence: 'asc' },
+    select: { arrival: true, speaker: true },
+  });
+  return row ?? undefined;
+}
+
+/**
+ * Makes the next waiting messages one turn: at most `limit` of them, of one speaker, and those for the assistant only. A
+ * command or an operator's reply is a turn of its own. Undefined: none waits.
+ */
 export async function claimTurn(
   scope: Scope,
   { chatId, limit }: { chatId: string; limit: number },
 ): Promise<ClaimedTurn | undefined> {
-  const rows = await scope.tx.inbox.findMany({
+  const waiting = await scope.tx.inbox.findMany({
     where: { chatId, turnId: null, state: 'accepted' },
     orderBy: { sequence: 'asc' },
     take: limit,
-    select: { id: true, sequence: true },
+    select: { id: true, sequence: true, arrival: true, speaker: true },
   });
-  const [first] = rows;
-  const last = rows.at(-1);
-  if (!first || !last) return undefined;
+  const [first] = waiting;
+  if (!first) return undefined;
+  const isOfTurn = (row: NextMessage): boolean => row.arrival === 'turn' && row.speaker === first.speaker;
+  const other = waiting.findIndex((row) => row !== first && !(isOfTurn(first) && isOfTurn(row)));
+  const rows = other < 0 ? waiting : waiting.slice(0, other);
+  const last = rows.at(-1) ?? first;
   // A turn has the id of its first message: one id to search for, from the webhook to the last reply.
   const turnId = first.id;
   await scope.tx.turn.create({
@@ -117,7 +153,7 @@ function endingOf(
 ): { outcome: string; state: MessageState; reason: string } | undefined {
   switch (route.kind) {
     case 'silent':
-      return { outcome: 'silent', state: 'ignored', reason: route.reason };
+      return { outcome: 'silent', state: route.isHandedOff ? 'handed_off' : 'ignored', reason: route.reason };
     case 'decided':
       return { outcome: 'decided', state: 'merged', reason: 'answers our question; the run goes on' };
     case 'answer':
@@ -126,6 +162,18 @@ function endingOf(
     case 'handOff':
       return undefined;
   }
+}
+
+/** Whether this gate has told this chat since then (absent: ever) that a person goes on. */
+export async function wasHandedOff(
+  scope: Scope,
+  { chatId, gate, since }: { chatId: string; gate: string; since: Date | undefined },
+): Promise<boolean> {
+  const told = await scope.tx.turn.findFirst({
+    where: { chatId, gate, route: 'handOff', ...(since && { decidedAt: { gte: since } }) },
+    select: { id: true },
+  });
+  return told !== null;
 }
 
 export interface TurnRow {
@@ -172,6 +220,16 @@ export async function markRunning(scope: Scope, turnId: string): Promise<void> {
   await scope.tx.turn.updateMany({ where: { id: turnId, state: 'decided' }, data: { state: 'running' } });
 }
 
+/** Turns of this chat whose run waits for something: a yes, or that a person gives the chat back. */
+export async function waitingRuns(scope: Scope, chatId: string): Promise<string[]> {
+  const rows = await scope.tx.toolRun.findMany({
+    where: { chatId, open: true, state: 'waiting' },
+    orderBy: { startedAt: 'asc' },
+    select: { turnId: true },
+  });
+  return rows.map((row) => row.turnId);
+}
+
 export interface TurnMessage {
   messageId: string;
   externalId: string;
@@ -180,26 +238,48 @@ export interface TurnMessage {
   text: string;
   contentHmac: Uint8Array;
   quotedExternalId?: string;
+  /** Who wrote it, by verified identity (`inbox.speaker`). Absent: the customer. */
+  speaker?: string;
+  /** What the arrival gates made of it. Absent: a turn of the assistant's. */
+  arrival?: string;
+  /** Its content was erased, or can't be opened. */
+  isUnreadable?: boolean;
+  /** The sender has taken it back since. */
+  isRevoked?: boolean;
+}
+
+/** Kinds whose content is all there is to them. */
+const WRITTEN = ['text', 'button', 'list'];
+
+/** What isn't written is named by its kind, before the words that came with it. */
+function labelled(kind: string, text: string): string {
+  return WRITTEN.includes(kind) ? text : `[${kind}] ${text}`.trimEnd();
 }
 
 /** The customer's messages of a turn, in their order. */
 export async function messagesOfTurn(scope: Scope, turnId: string): Promise<TurnMessage[]> {
   const rows = await scope.tx.inbox.findMany({ where: { turnId }, orderBy: { sequence: 'asc' } });
-  return inOrder(rows, async (row) => ({
-    messageId: row.id,
-    externalId: row.externalId,
-    sequence: row.sequence,
-    text:
-      (await readable(scope, {
-        table: 'inbox',
-        column: 'content_cipher',
-        rowId: row.id,
-        keyId: row.keyId,
-        cipher: row.contentCipher,
-      })) ?? '',
-    contentHmac: row.contentHmac,
-    ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
-  }));
+  return inOrder(rows, async (row) => {
+    const text = await readable(scope, {
+      table: 'inbox',
+      column: 'content_cipher',
+      rowId: row.id,
+      keyId: row.keyId,
+      cipher: row.contentCipher,
+    });
+    return {
+      messageId: row.id,
+      externalId: row.externalId,
+      sequence: row.sequence,
+      text: labelled(row.kind, text ?? ''),
+      contentHmac: row.contentHmac,
+      speaker: row.speaker,
+      arrival: row.arrival,
+      isUnreadable: text === undefined && (row.contentCipher !== null || WRITTEN.includes(row.kind)),
+      isRevoked: row.revokedAt !== null,
+      ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
+    };
+  });
 }
 
 /** The newest message of a turn, by id: what an answer quotes, also where nobody can read the text any more. */

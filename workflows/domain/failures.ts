@@ -41,6 +41,8 @@ export const FAILURE_TYPES = {
   internal: 'INTERNAL',
   /** The worker ended in the middle; the next one goes on. */
   interrupted: 'INTERRUPTED',
+  /** A channel takes no more messages for now; asked again when it does. */
+  channelBusy: 'CHANNEL_BUSY',
   /** An effect may or may not have happened; asked again after its deadline. */
   effectUnsettled: 'EFFECT_UNSETTLED',
 } as const;

@@ -20,6 +20,9 @@ export type OutboxState = (typeof OUTBOX_STATES)[number];
 /** What an outgoing message means to the turn it belongs to; all but the acknowledgement close it. */
 export type SayKind = 'acknowledgement' | 'question' | 'answer' | 'refusal';
 
+/** What an outgoing message is to the outbox; a hand-off closes its turn as one. */
+export type OutboxKind = SayKind | 'handOff';
+
 /** The terminal message state that a delivered say of this kind brings. */
 export function messageStateAfter(kind: SayKind): MessageState | undefined {
   switch (kind) {
@@ -32,3 +35,42 @@ export function messageStateAfter(kind: SayKind): MessageState | undefined {
       return 'refused';
   }
 }
+
+/** What an outgoing message holds beside its text. A channel that can't show it says the text alone. */
+export interface OutgoingDetails {
+  /** Up to three, and up to ten as a list; `id` comes back when one is pressed. */
+  buttons?: ReplyButton[];
+  list?: { button: string; sections: { title?: string; rows: ListRow[] }[] };
+  /** An approved template, said in place of the text where the platform forbids free text (the 24-hour window). */
+  template?: OutgoingTemplate;
+  /** Which of the account's templates stands in for the text, where `template` names none. */
+  purpose?: MessagePurpose;
+  /** The inbox message whose media is sent; the text is its caption. */
+  mediaMessageId?: string;
+  /** Reacts instead of saying anything. `externalId` is the platform's id of the message; an empty emoji takes it back. */
+  reaction?: { externalId: string; emoji: string };
+  /** The text is said as it stands; absent: it is Markdown, and is put into the channel's own marks. */
+  isVerbatim?: boolean;
+}
+
+export interface ReplyButton {
+  id: string;
+  title: string;
+}
+
+export interface ListRow extends ReplyButton {
+  description?: string;
+}
+
+export interface OutgoingTemplate {
+  name: string;
+  language: string;
+  /** Values of the body, in order. */
+  parameters: string[];
+  /** Payloads of its quick-reply buttons, in order. Absent: the platform sends back the button's title. */
+  buttonPayloads?: string[];
+}
+
+/** Names of templates in configuration (`channels.whatsapp[].templates`). */
+export const MESSAGE_PURPOSES = ['approvalRequest', 'lateAnswer', 'operatorRequest'] as const;
+export type MessagePurpose = (typeof MESSAGE_PURPOSES)[number];

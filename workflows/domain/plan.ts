@@ -23,7 +23,14 @@ export interface OpenApproval {
   expiresAt: number;
   /** What the customer hears: that the owner has been asked, or the question to themselves. */
   outboxId: string;
+  /** Messages to owners, by outbox id; the run delivers them. Absent: nobody is written to. */
+  notices?: string[];
+  /** When those who haven't answered are reminded, in epoch milliseconds. Absent: never. */
+  remindAt?: number;
 }
+
+/** The request that asks since an owner has edited the one that the run waited for. */
+export type NewerApproval = Pick<OpenApproval, 'approvalId' | 'ref' | 'expiresAt' | 'remindAt'>;
 
 export type Verdict =
   | {
@@ -46,7 +53,9 @@ export type StepOutcome =
   | { kind: 'succeeded'; resultId: string; partial: boolean }
   | { kind: 'failed'; code: ErrorCode; retry: boolean }
   | { kind: 'refused'; reason: RefusalReason }
-  | { kind: 'unknown'; stepId: string };
+  | { kind: 'unknown'; stepId: string }
+  /** A person has the chat. Nothing was done and the yes still stands: try again when it is released, or at `until`. */
+  | { kind: 'parked'; until?: number };
 
 /** Why a step that had a plan was never carried out. */
 export type RefusalReason = 'not_approved' | 'expired' | 'paused' | 'changed';

@@ -14,6 +14,10 @@ export type Actor = (typeof ACTORS)[number];
 export const CHAT_KINDS = ['direct', 'group'] as const;
 export type ChatKind = (typeof CHAT_KINDS)[number];
 
+/** Where a chat lives. */
+export const CHANNELS = ['web', 'whatsapp-cloud'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
 /** JSON as it comes from models, tools and configuration. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };

@@ -1,21 +1,14 @@
 // A turn: the messages that are answered together, and what was decided about them before any model was asked.
 import type { SayKind } from './message.js';
+import type { Lease, Pace, SessionNow } from './session.js';
 import type { Actor } from './tool.js';
 
 /** The numbers a workflow needs; workflows never read configuration themselves. All in milliseconds. */
-export interface Profile {
-  /** A person may answer a new session first; the assistant waits this long. Absent or 0: it answers at once. */
-  graceMs?: number | undefined;
-  /** Waits this long after a message for more of the same turn. 0: every message is a turn of its own. */
-  debounceMs: number;
-  /** The wait is drawn anew for each message between `debounceMs` and this. Absent: always `debounceMs`. */
-  debounceMaxMs?: number | undefined;
+export interface Profile extends Pace {
   /** A person who writes in the chat keeps the assistant silent for this long after their last word. */
   leaseMs?: number | undefined;
   /** A run that has said nothing by then is acknowledged ("I'll check"). */
   acknowledgeAfterMs: number;
-  /** The conversation workflow ends after this much silence; the next message starts a fresh one. */
-  inactivityMs: number;
 }
 
 /** Stored before any model is asked; continuations refer to it (spec C4). */
@@ -51,10 +44,12 @@ export type TurnRoute =
       ranking?: RankedTool[];
     }
   | { kind: 'fixed'; outboxId: string; gate: string; bells?: Bell[] }
-  | { kind: 'silent'; reason: string; bells?: Bell[] }
+  /** Nobody says anything. `isHandedOff`: a person has the matter; absent: it needs no answer. */
+  | { kind: 'silent'; reason: string; bells?: Bell[]; isHandedOff?: boolean }
   /** The customer's own yes or no to a run of theirs; stored already, the run has to be woken. */
   | { kind: 'decided'; approvalId: string; runId: string }
-  | { kind: 'handOff'; reason: string; outboxId: string };
+  /** A person takes the matter over; `notices` are messages to owners, by outbox id. */
+  | { kind: 'handOff'; reason: string; outboxId: string; notices?: string[] };
 
 /**
  * Who else has to hear of what was stored with a decision. Rung after the commit by the conversation that took the turn;
@@ -74,4 +69,13 @@ export interface PreparedTurn {
   /** The highest inbox sequence that belongs to this turn. */
   upTo: number;
   decision: TurnDecision;
+  /** Where the chat's session stands after this turn. Absent: the turn belongs to none. */
+  session?: SessionNow;
+  /** A person has the chat. Absent: nobody had it when the turn was decided. */
+  lease?: Lease;
+}
+
+/** Whether a stored decision may still be continued: by a yes, by an operator's answer (spec C4). */
+export function isDecisionLive({ expiresAt }: Pick<TurnDecision, 'expiresAt'>, now: number): boolean {
+  return now < expiresAt;
 }

@@ -1,4 +1,4 @@
-// All that outsiders import of a tool run: its input and its one signal.
+// All that outsiders import of a tool run: its input and its signals.
 import { defineSignal } from '@temporalio/workflow';
 import type { ApprovalDecision } from '../domain/approval.js';
 
@@ -16,3 +16,5 @@ export type DecideApproval = { approvalId: string } | { ref: string; decision: A
 
 export const TOOL_RUN_WORKFLOW = 'toolRunWorkflow';
 export const decideApproval = defineSignal<[DecideApproval]>('decideApproval');
+/** Nobody has the chat any more: a run that was parked with its yes tries again. */
+export const releaseRun = defineSignal('releaseRun');

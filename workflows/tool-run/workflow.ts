@@ -17,20 +17,26 @@ import type { ApprovalDecision, ApprovalSettlement } from '../domain/approval.js
 import { conversationWorkflowId } from '../domain/ids.js';
 import type { SayKind } from '../domain/message.js';
 import type { OpenApproval, ProposedStep, StepOutcome } from '../domain/plan.js';
-import { decideApproval, type ToolRunInput } from './contract.js';
-import { noteDecision, startApprovals, type ApprovalBells } from './state.js';
+import { decideApproval, releaseRun, type ToolRunInput } from './contract.js';
+import { nextDeadline, noteDecision, noteRelease, startBells, type Awaited, type RunBells } from './state.js';
 
-const { detect, validate, settleApproval, decideFromTemporal, apologize } =
+const { detect, validate, settleApproval, remindApprovers, decideFromTemporal, apologize, deliver } =
   proxyActivities<Activities>(databaseWork);
 const { plan, summarize, answer } = proxyActivities<Activities>(modelWork);
 const { executeStep } = proxyActivities<Activities>(stepWork);
 
+/** What hasn't reached an owner by then is no news any more. */
+const LAST_DELIVERY_MS = 60_000;
+
 /** Detects, plans, validates, waits for a yes where one is needed, executes, summarizes, and says what came of it. */
 export async function toolRunWorkflow(run: ToolRunInput): Promise<void> {
-  const bells = startApprovals();
+  const bells = startBells();
   setHandler(decideApproval, (decision) => noteDecision(bells, decision));
+  setHandler(releaseRun, () => noteRelease(bells));
   try {
     await runTool(run, bells);
+    // A run that ends takes what it is doing with it.
+    if (bells.underDelivery > 0) await condition(() => bells.underDelivery === 0, LAST_DELIVERY_MS);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     log.warn('run_failed', { turnId: run.turnId });
@@ -44,7 +50,7 @@ export async function toolRunWorkflow(run: ToolRunInput): Promise<void> {
   }
 }
 
-async function runTool(run: ToolRunInput, bells: ApprovalBells): Promise<void> {
+async function runTool(run: ToolRunInput, bells: RunBells): Promise<void> {
   const turn = { tenantId: run.tenantId, turnId: run.turnId };
   const { candidates } = await detect(turn);
   setCurrentDetails(`candidates: ${candidates.map(({ tool }) => tool).join(', ')}`);
@@ -62,7 +68,7 @@ async function runTool(run: ToolRunInput, bells: ApprovalBells): Promise<void> {
   }
 }
 
-async function carryOut(run: ToolRunInput, proposed: ProposedStep[], bells: ApprovalBells): Promise<void> {
+async function carryOut(run: ToolRunInput, proposed: ProposedStep[], bells: RunBells): Promise<void> {
   for (const [index, step] of proposed.entries()) {
     const verdict = await validate.executeWithOptions({ ...databaseWork, summary: `check ${step.tool}` }, [
       { tenantId: run.tenantId, turnId: run.turnId, stepId: step.stepId },
@@ -91,43 +97,101 @@ async function carryOutStep(
   run: ToolRunInput,
   step: ProposedStep,
   approval: OpenApproval | undefined,
-  bells: ApprovalBells,
+  bells: RunBells,
 ): Promise<StepOutcome | undefined> {
   if (approval) {
     const kind = approval.gate === 'confirm' ? 'question' : 'acknowledgement';
     await tell(run, { outboxId: approval.outboxId, kind, final: false });
+    sendNotices(run, bells, approval.notices);
     const settlement = await waitForDecision(run, approval, bells);
     if (settlement !== 'approved') return undefined;
   }
-  setCurrentDetails(`executing \`${step.tool}\``);
-  const outcome = await executeStep.executeWithOptions({ ...stepWork, summary: `execute ${step.tool}` }, [
-    { tenantId: run.tenantId, stepId: step.stepId },
-  ]);
-  setCurrentDetails(`\`${step.tool}\`: ${outcome.kind}`);
-  return outcome;
+  for (;;) {
+    setCurrentDetails(`executing \`${step.tool}\``);
+    bells.isReleased = false;
+    const outcome = await executeStep.executeWithOptions({ ...stepWork, summary: `execute ${step.tool}` }, [
+      { tenantId: run.tenantId, stepId: step.stepId },
+    ]);
+    setCurrentDetails(`\`${step.tool}\`: ${outcome.kind}`);
+    if (outcome.kind !== 'parked') return outcome;
+    await waitForRelease(step, outcome, bells);
+  }
 }
 
-/** The row decides; a bell or the deadline only makes us look at it. */
+/** The row decides; a bell or a deadline only makes us look at it. An edited request is followed to the one that asks now. */
 async function waitForDecision(
   run: ToolRunInput,
   approval: OpenApproval,
-  bells: ApprovalBells,
+  bells: RunBells,
 ): Promise<ApprovalSettlement> {
-  setCurrentDetails(
-    `waiting for ${approval.gate === 'confirm' ? 'the customer' : 'the owner'}, REF ${approval.ref}, until ${new Date(approval.expiresAt).toISOString()}`,
-  );
+  const whom = approval.gate === 'confirm' ? 'the customer' : 'the owner';
+  let awaited: Awaited = approval;
+  describeWaiting(whom, awaited);
   for (;;) {
-    await condition(
-      () => bells.rung.has(approval.approvalId) || bells.typed.length > 0,
-      Math.max(1, approval.expiresAt - Date.now()),
-      {
-        summary: `waiting for ${approval.gate === 'confirm' ? 'the customer' : 'the owner'}, ${approval.ref}`,
-      },
+    const { approvalId, ref } = awaited;
+    const deadline = nextDeadline(awaited);
+    const isRung = await condition(
+      () => bells.rung.has(approvalId) || bells.typed.length > 0,
+      Math.max(1, deadline.at - Date.now()),
+      { summary: `waiting for ${whom}, ${ref}` },
     );
-    bells.rung.delete(approval.approvalId);
+    if (!isRung && deadline.isReminder) {
+      awaited = { approvalId, ref, expiresAt: awaited.expiresAt };
+      const reminded = await remindApprovers({ tenantId: run.tenantId, approvalId });
+      sendNotices(run, bells, reminded.notices);
+      continue;
+    }
+    bells.rung.delete(approvalId);
     for (const typed of bells.typed.splice(0)) await decideTyped(run, typed);
-    const { settlement } = await settleApproval({ tenantId: run.tenantId, approvalId: approval.approvalId });
+    const { settlement, newer, notices } = await settleApproval({ tenantId: run.tenantId, approvalId });
+    sendNotices(run, bells, notices);
     if (settlement !== 'open') return settlement;
+    if (newer) {
+      awaited = newer;
+      describeWaiting(whom, awaited);
+    }
+  }
+}
+
+function describeWaiting(whom: string, { ref, expiresAt }: Awaited): void {
+  setCurrentDetails(`waiting for ${whom}, REF ${ref}, until ${new Date(expiresAt).toISOString()}`);
+}
+
+/** A bell may be lost: without a time at which the chat comes back by itself, somebody looks now and then. */
+const LOOK_EVERY_MS = 3_600_000;
+
+/** A person has the chat: nothing was done, and the yes still stands when they give it back. */
+async function waitForRelease(
+  step: ProposedStep,
+  { until }: Extract<StepOutcome, { kind: 'parked' }>,
+  bells: RunBells,
+): Promise<void> {
+  const back = until === undefined ? '' : `, at the latest ${new Date(until).toISOString()}`;
+  setCurrentDetails(`\`${step.tool}\` is parked until the chat is given back${back}`);
+  const waitMs = until === undefined ? LOOK_EVERY_MS : Math.max(1, until - Date.now());
+  await condition(() => bells.isReleased, waitMs, { summary: 'parked, a person has the chat' });
+}
+
+/** To owners, in chats of their own; not waited for, because a channel that is away keeps nobody from deciding elsewhere. */
+function sendNotices(run: ToolRunInput, bells: RunBells, notices: readonly string[] = []): void {
+  for (const outboxId of notices) void deliverNotice(run, bells, outboxId);
+}
+
+async function deliverNotice(
+  { tenantId, turnId }: ToolRunInput,
+  bells: RunBells,
+  outboxId: string,
+): Promise<void> {
+  bells.underDelivery += 1;
+  try {
+    await deliver.executeWithOptions({ ...databaseWork, summary: 'notice to an owner' }, [
+      { tenantId, outboxId },
+    ]);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    log.warn('notice_failed', { turnId, outboxId });
+  } finally {
+    bells.underDelivery -= 1;
   }
 }
 

@@ -3,19 +3,38 @@ import { inOrder, readable, type Scope } from '../scope.js';
 import { jsonObjectOf, listApprovals, type ApprovalView } from './approvals.js';
 import { addressesOf } from './addresses.js';
 import type { JsonObject } from '../../../workflows/domain/tool.js';
+import type { Prisma } from '../../generated/client.js';
 
-export interface RunLine {
+/** What a list shows of a run: codes only, nothing that somebody wrote. */
+export interface RunCodes {
   /** The turn's id is the run's id. */
   runId: string;
+  chatId: string;
   state: string;
   code: string | undefined;
   /** Tools of its steps, in order; empty while nothing is planned. */
   tools: string[];
-  chat: string | undefined;
   startedAt: Date;
   closedAt: Date | undefined;
   /** A step may or may not have happened, and a person has to find out. */
   isUnknown: boolean;
+}
+
+export interface RunLine extends RunCodes {
+  /** The chat's address; undefined: erased. */
+  chat: string | undefined;
+}
+
+export interface RunFilter {
+  /** `open`: not over. `unknown`: a step may or may not have happened. `failed`: that, or it ended badly. */
+  only?: 'open' | 'unknown' | 'failed' | undefined;
+  state?: string | undefined;
+  /** Started at or after. */
+  since?: Date | undefined;
+  chatId?: string | undefined;
+  /** With `failed`: runs whose workflow ended badly, as Temporal lists them; their rows may not know it. */
+  endedBadly?: readonly string[] | undefined;
+  limit: number;
 }
 
 export interface StepView {
@@ -46,28 +65,75 @@ export interface RunStory extends RunLine {
   audit: { number: number; event: string; actor: string; facts: JsonObject; at: Date }[];
 }
 
-/** The newest first. `state: 'open'` lists those that aren't over. */
-export async function listRuns(
-  scope: Scope,
-  { limit, only }: { limit: number; only?: 'open' | 'unknown' | undefined },
-): Promise<RunLine[]> {
-  const rows = await scope.tx.toolRun.findMany({
+/** The newest first. */
+export async function listRuns(scope: Scope, filter: RunFilter): Promise<RunLine[]> {
+  const runs = await listRunCodes(scope.tx, filter);
+  const addresses = await addressesOf(
+    scope,
+    runs.map((run) => run.chatId),
+  );
+  return runs.map((run) => ({ ...run, chat: addresses.get(run.chatId) }));
+}
+
+/** The same without the addresses: needs no key. */
+export async function listRunCodes(tx: Scope['tx'], filter: RunFilter): Promise<RunCodes[]> {
+  const { state, since, chatId, limit } = filter;
+  const rows = await tx.toolRun.findMany({
     where: {
-      ...(only === 'open' && { open: true }),
-      ...(only === 'unknown' && { steps: { some: { state: 'unknown' } } }),
+      ...whereOf(filter),
+      ...(state !== undefined && { state }),
+      ...(since && { startedAt: { gte: since } }),
+      ...(chatId !== undefined && { chatId }),
     },
     orderBy: [{ startedAt: 'desc' }, { turnId: 'asc' }],
     take: limit,
     include: { steps: { orderBy: { ordinal: 'asc' }, select: { tool: true, state: true } } },
   });
-  const addresses = await addressesOf(
-    scope,
-    rows.map((row) => row.chatId),
-  );
-  return rows.map((row) => lineOf(row, addresses));
+  return rows.map(codesOf);
 }
 
-interface LineRow {
+function whereOf({ only, endedBadly = [] }: RunFilter): Prisma.ToolRunWhereInput {
+  const isUnknown = { steps: { some: { state: 'unknown' } } };
+  switch (only) {
+    case 'open':
+      return { open: true };
+    case 'unknown':
+      return isUnknown;
+    case 'failed':
+      return {
+        OR: [{ state: { in: ['failed', 'unknown'] } }, isUnknown, { turnId: { in: [...endedBadly] } }],
+      };
+    case undefined:
+      return {};
+  }
+}
+
+/** Turns whose workflow ended before it had registered a run: there is nothing but the turn. */
+export async function turnsWithoutRun(tx: Scope['tx'], filter: RunFilter): Promise<RunCodes[]> {
+  const { endedBadly = [], since, chatId, limit } = filter;
+  const rows = await tx.turn.findMany({
+    where: {
+      id: { in: [...endedBadly] },
+      run: null,
+      ...(since && { claimedAt: { gte: since } }),
+      ...(chatId !== undefined && { chatId }),
+    },
+    orderBy: [{ claimedAt: 'desc' }, { id: 'asc' }],
+    take: limit,
+  });
+  return rows.map((turn) => ({
+    runId: turn.id,
+    chatId: turn.chatId,
+    state: 'never registered',
+    code: undefined,
+    tools: [],
+    startedAt: turn.claimedAt,
+    closedAt: turn.closedAt ?? undefined,
+    isUnknown: false,
+  }));
+}
+
+interface CodesRow {
   turnId: string;
   chatId: string;
   state: string;
@@ -77,13 +143,13 @@ interface LineRow {
   steps: { tool: string; state: string }[];
 }
 
-function lineOf(row: LineRow, addresses: Map<string, string>): RunLine {
+function codesOf(row: CodesRow): RunCodes {
   return {
     runId: row.turnId,
+    chatId: row.chatId,
     state: row.state,
     code: row.code ?? undefined,
     tools: row.steps.map((step) => step.tool),
-    chat: addresses.get(row.chatId),
     startedAt: row.startedAt,
     closedAt: row.closedAt ?? undefined,
     isUnknown: row.state === 'unknown' || row.steps.some((step) => step.state === 'unknown'),
@@ -116,7 +182,8 @@ export async function storyOfRun(
     orderBy: [{ happenedAt: 'asc' }, { number: 'asc' }],
   });
   return {
-    ...lineOf(row, await addressesOf(scope, [row.chatId])),
+    ...codesOf(row),
+    chat: (await addressesOf(scope, [row.chatId])).get(row.chatId),
     because: row.turn.because ?? undefined,
     configHash: row.configHash,
     messages: await inOrder(row.turn.messages, async (message) => ({

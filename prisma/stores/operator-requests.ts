@@ -1,0 +1,224 @@
+// Questions to people behind the desk. The row decides: one answer counts, and what has expired is never answered.
+import { randomInt, randomUUID } from 'node:crypto';
+import { REF_ALPHABET } from '../../workflows/domain/approval.js';
+import { appendAudit } from '../functions.js';
+import type { PrismaClient } from '../generated/client.js';
+import { notify, type Scope } from './scope.js';
+
+export interface OperatorRequest {
+  requestId: string;
+  chatId: string;
+  contactId: string;
+  operatorId: string;
+  kind: 'media' | 'conversation';
+  ref: string;
+  state: string;
+  remindAt: Date | null;
+  remindedAt: Date | null;
+  expiresAt: Date;
+}
+
+/** The origins of messages about a request, by whom they are for; `origin.id` is the request's. */
+export const REQUEST_ORIGINS = {
+  question: 'operator_request',
+  reminder: 'operator_reminder',
+  tooLate: 'operator_too_late',
+  answer: 'operator_answer',
+  nobody: 'operator_nobody',
+} as const;
+
+const SELECT = {
+  id: true,
+  chatId: true,
+  contactId: true,
+  operatorId: true,
+  kind: true,
+  ref: true,
+  state: true,
+  remindAt: true,
+  remindedAt: true,
+  expiresAt: true,
+} as const;
+
+/** Opens the one request of a step; asked again it is the same one. */
+export async function openRequest(
+  scope: Scope,
+  request: {
+    chatId: string;
+    contactId: string;
+    turnId: string;
+    stepId: string;
+    operatorId: string;
+    kind: OperatorRequest['kind'];
+    remindAt?: Date | undefined;
+    expiresAt: Date;
+  },
+): Promise<{ request: OperatorRequest; isNew: boolean }> {
+  const known = await scope.tx.operatorRequest.findFirst({
+    where: { stepId: request.stepId },
+    select: SELECT,
+  });
+  if (known) return { request: toRequest(known), isNew: false };
+  const ref = await freshRef(scope);
+  const row = await scope.tx.operatorRequest.create({
+    data: {
+      id: randomUUID(),
+      tenantId: scope.tenantId,
+      ref,
+      ...request,
+      remindAt: request.remindAt ?? null,
+    },
+    select: SELECT,
+  });
+  await notify(scope, { chatId: request.chatId, what: 'run' });
+  await appendAudit(scope.tx, {
+    stream: request.chatId,
+    event: 'operator_asked',
+    subjectId: row.id,
+    actor: 'assistant',
+    facts: { ref, operator: request.operatorId, kind: request.kind },
+  });
+  return { request: toRequest(row), isNew: true };
+}
+
+/** The request of a step. Undefined: none was opened. */
+export async function requestOfStep(scope: Scope, stepId: string): Promise<OperatorRequest | undefined> {
+  const row = await scope.tx.operatorRequest.findFirst({ where: { stepId }, select: SELECT });
+  return row ? toRequest(row) : undefined;
+}
+
+export async function requestById(scope: Scope, requestId: string): Promise<OperatorRequest | undefined> {
+  const row = await scope.tx.operatorRequest.findFirst({ where: { id: requestId }, select: SELECT });
+  return row ? toRequest(row) : undefined;
+}
+
+/** The newest request of this code: one may come back into use after a while. */
+export async function requestByRef(scope: Scope, ref: string): Promise<OperatorRequest | undefined> {
+  const row = await scope.tx.operatorRequest.findFirst({
+    where: { ref },
+    orderBy: { askedAt: 'desc' },
+    select: SELECT,
+  });
+  return row ? toRequest(row) : undefined;
+}
+
+/** Requests to this person that wait for an answer. */
+export async function openRequestsOf(scope: Scope, operatorId: string): Promise<OperatorRequest[]> {
+  const rows = await scope.tx.operatorRequest.findMany({
+    where: { operatorId, state: 'open', expiresAt: { gt: new Date() } },
+    orderBy: { askedAt: 'asc' },
+    select: SELECT,
+  });
+  return rows.map(toRequest);
+}
+
+/** Which request a message of ours asked about. Undefined: this message of this chat is none. */
+export async function requestOfMessage(
+  scope: Scope,
+  message: { chatId: string; externalId: string },
+): Promise<string | undefined> {
+  const row = await scope.tx.outbox.findFirst({
+    where: {
+      chatId: message.chatId,
+      externalId: message.externalId,
+      originKind: { in: [REQUEST_ORIGINS.question, REQUEST_ORIGINS.reminder] },
+    },
+    select: { originId: true },
+  });
+  return row?.originId;
+}
+
+/** Takes the answer of an open request, once. False: it was answered, or its time is over. */
+export async function answerRequest(
+  scope: Scope,
+  answer: { request: OperatorRequest; messageId: string; by: string },
+): Promise<boolean> {
+  return close(scope, answer.request, 'answered', { answerMessageId: answer.messageId }, answer.by);
+}
+
+/** Closes a request whose time is over. False: somebody answered meanwhile, or it isn't over. */
+export async function expireRequest(scope: Scope, request: OperatorRequest): Promise<boolean> {
+  if (request.expiresAt > new Date()) return false;
+  return close(scope, request, 'expired', {}, 'clock');
+}
+
+async function close(
+  scope: Scope,
+  request: OperatorRequest,
+  state: 'answered' | 'expired',
+  data: { answerMessageId?: string },
+  by: string,
+): Promise<boolean> {
+  const now = new Date();
+  const isInTime = state === 'answered' ? { expiresAt: { gt: now } } : {};
+  const { count } = await scope.tx.operatorRequest.updateMany({
+    where: { id: request.requestId, state: 'open', ...isInTime },
+    data: { state, closedAt: now, ...data },
+  });
+  if (count === 0) return false;
+  await notify(scope, { chatId: request.chatId, what: 'run' });
+  await appendAudit(scope.tx, {
+    stream: request.chatId,
+    event: state === 'answered' ? 'operator_answered' : 'operator_expired',
+    subjectId: request.requestId,
+    actor: by,
+    facts: { ref: request.ref, operator: request.operatorId },
+  });
+  return true;
+}
+
+/** Marks an open request as reminded, once. */
+export async function markReminded(scope: Scope, requestId: string): Promise<boolean> {
+  const now = new Date();
+  const { count } = await scope.tx.operatorRequest.updateMany({
+    where: { id: requestId, state: 'open', remindedAt: null, remindAt: { lte: now }, expiresAt: { gt: now } },
+    data: { remindedAt: now },
+  });
+  return count === 1;
+}
+
+/** Requests that have to be reminded of or closed, of all tenants; ids only. */
+export async function requestsDue(
+  prisma: Pick<PrismaClient, '$queryRaw'>,
+  { limit }: { limit: number },
+): Promise<{ tenantId: string; requestId: string }[]> {
+  return prisma.$queryRaw`
+    select tenant_id as "tenantId", request_id as "requestId" from aroko_operator_requests_due(${limit}::int)`;
+}
+
+/** The newest messages of a chat that hold media and came after the last request with media; oldest first. */
+export async function mediaToForward(
+  scope: Scope,
+  { chatId, since, limit }: { chatId: string; since: Date; limit: number },
+): Promise<string[]> {
+  const rows = await scope.tx.$queryRaw<{ id: string }[]>`
+    select i.id from inbox i join media m on m.message_id = i.id and m.tenant_id = i.tenant_id
+    where i.tenant_id = aroko_tenant() and i.chat_id = ${chatId}::uuid and i.revoked_at is null
+      and i.received_at > greatest(${since}::timestamptz, (select max(r.asked_at) from operator_requests r
+        where r.tenant_id = aroko_tenant() and r.chat_id = i.chat_id and r.kind = 'media'))
+    order by i.sequence desc limit ${limit}::int`;
+  return rows.map(({ id }) => id).reverse();
+}
+
+/** Twenty draws among 17 million codes always find a free one, unless something is badly wrong. */
+const REF_DRAWS = 20;
+
+/** Free among the open requests and the open approvals: a code means one thing. */
+async function freshRef(scope: Scope): Promise<string> {
+  for (let draw = 0; draw < REF_DRAWS; draw++) {
+    const letter = String.fromCharCode('A'.charCodeAt(0) + randomInt(26));
+    const code = Array.from({ length: 4 }, () => REF_ALPHABET[randomInt(REF_ALPHABET.length)]).join('');
+    const ref = `${letter}-${code}`;
+    const taken = { where: { ref, state: 'open' } };
+    const asked = await scope.tx.operatorRequest.count(taken);
+    if (asked + (await scope.tx.approval.count(taken)) === 0) return ref;
+  }
+  throw new Error('no free REF code was found');
+}
+
+function toRequest(
+  row: Omit<OperatorRequest, 'requestId' | 'kind'> & { id: string; kind: string },
+): OperatorRequest {
+  const { id, kind, ...rest } = row;
+  return { ...rest, requestId: id, kind: kind === 'media' ? 'media' : 'conversation' };
+}

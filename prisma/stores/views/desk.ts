@@ -1,0 +1,36 @@
+// The desk in a few numbers, and which chats a person has.
+import type { Scope } from '../scope.js';
+
+export interface DeskCounts {
+  /** Requests that wait for an owner. */
+  approvals: number;
+  /** Messages that have no terminal state yet. */
+  messages: number;
+  /** Chats that a person has taken over. */
+  taken: number;
+  /** Questions that operators haven't answered. */
+  questions: number;
+}
+
+export async function deskCounts({ tx }: Scope): Promise<DeskCounts> {
+  const [row] = await tx.$queryRaw<DeskCounts[]>`
+    select
+      (select count(*)::int from approvals where state = 'open' and gate = 'approve' and expires_at > now()) as approvals,
+      (select count(*)::int from inbox where state = 'accepted') as messages,
+      (select count(*)::int from chats where paused_at is not null and (paused_until is null or paused_until > now())) as taken,
+      (select count(*)::int from operator_requests where state = 'open' and expires_at > now()) as questions`;
+  return row ?? { approvals: 0, messages: 0, taken: 0, questions: 0 };
+}
+
+/** Chats that this speaker has now. */
+export async function chatsTakenBy({ tx }: Scope, by: string): Promise<string[]> {
+  const rows = await tx.chat.findMany({
+    where: {
+      pausedBy: by,
+      pausedAt: { not: null },
+      OR: [{ pausedUntil: null }, { pausedUntil: { gt: new Date() } }],
+    },
+    select: { id: true },
+  });
+  return rows.map(({ id }) => id);
+}

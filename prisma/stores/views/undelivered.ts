@@ -1,0 +1,53 @@
+// What went out and did not, or perhaps not, arrive: for whoever has to find out, or to say it again themselves.
+import { inOrder, readable, type Scope } from '../scope.js';
+import { addressesOf } from './addresses.js';
+
+export interface UndeliveredLine {
+  outboxId: string;
+  chatId: string;
+  /** Whom it was for; undefined where nobody can read it any more. */
+  chat: string | undefined;
+  kind: string;
+  /** `unknown` can be settled by a person (`settleByPerson`); `failed` is over. */
+  state: 'unknown' | 'failed';
+  /** The platform's code, or a word of ours: `window_closed`, `no_answer`, `interrupted` … */
+  code: string | undefined;
+  text: string | undefined;
+  turnId: string | undefined;
+  plannedAt: Date;
+  attemptedAt: Date | undefined;
+}
+
+/** Unknown ones first, then the newest. */
+export async function listUndelivered(
+  scope: Scope,
+  { limit, only }: { limit: number; only?: 'unknown' | 'failed' | undefined },
+): Promise<UndeliveredLine[]> {
+  const rows = await scope.tx.outbox.findMany({
+    where: { state: only ?? { in: ['unknown', 'failed'] } },
+    orderBy: [{ state: 'desc' }, { plannedAt: 'desc' }, { id: 'asc' }],
+    take: limit,
+  });
+  const addresses = await addressesOf(
+    scope,
+    rows.map((row) => row.chatId),
+  );
+  return inOrder(rows, async (row): Promise<UndeliveredLine> => ({
+    outboxId: row.id,
+    chatId: row.chatId,
+    chat: addresses.get(row.chatId),
+    kind: row.kind,
+    state: row.state === 'unknown' ? 'unknown' : 'failed',
+    code: row.code ?? undefined,
+    text: await readable(scope, {
+      table: 'outbox',
+      column: 'content_cipher',
+      rowId: row.id,
+      keyId: row.keyId,
+      cipher: row.contentCipher,
+    }),
+    turnId: row.turnId ?? undefined,
+    plannedAt: row.plannedAt,
+    attemptedAt: row.sendingAt ?? undefined,
+  }));
+}
