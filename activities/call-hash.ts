@@ -15,12 +15,14 @@ export function hashOfCall(tool: string, values: JsonObject): string {
 }
 
 /**
- * SHA-256, hex, of what configuration says about a call of this tool: the tool, the policy and the providers' settings.
- * A changed sentence doesn't void a yes; a changed rule, effect or slot length does.
+ * SHA-256, hex, of what configuration says about a call of this tool: the tool, the policy and who approves under it, the
+ * providers' settings. A changed sentence doesn't void a yes; a changed rule, effect, owner or slot length does.
  */
 export function hashOfTerms(configuration: TenantConfiguration, toolName: string): string {
-  const { tools, policy, providers } = configuration;
-  return sha256(canonical({ tool: tools.find((tool) => tool.name === toolName), policy, providers }));
+  const { tools, policy, owners, providers } = configuration;
+  const tool = tools.find(({ name }) => name === toolName);
+  const approvers = owners.map(({ id, groups }) => ({ id, groups }));
+  return sha256(canonical({ tool, policy, approvers, providers }));
 }
 
 function canonical(value: unknown): string {

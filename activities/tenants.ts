@@ -20,30 +20,42 @@ export interface TenantDirectory {
   byId(tenantId: string): Promise<Tenant>;
 }
 
-/** Reads the slug once per tenant; configuration doesn't change while a process lives. */
+/**
+ * Reads the slug once per tenant, and the configuration each time: whoever asks after a reload gets the new one, and an
+ * activity that is under way keeps what it began with.
+ */
 export function createTenantDirectory(options: {
   database: Database;
   configuration: Configuration;
 }): TenantDirectory {
-  const known = new Map<string, Promise<Tenant>>();
+  const { database, configuration } = options;
+  const slugs = new Map<string, Promise<string>>();
+  const built = new Map<string, Tenant>();
   return {
-    byId(tenantId) {
-      const tenant = known.get(tenantId) ?? load(options, tenantId);
-      known.set(tenantId, tenant);
+    async byId(tenantId) {
+      const read = slugs.get(tenantId) ?? slugOf(database, tenantId);
+      slugs.set(tenantId, read);
       // A failed read isn't remembered: Postgres may only have been away.
-      tenant.catch(() => known.delete(tenantId));
+      read.catch(() => slugs.delete(tenantId));
+      const own = configuration.tenants.get(await read);
+      if (!own) throw new Error('this tenant has no folder below config/tenants');
+      const known = built.get(tenantId);
+      if (known?.configuration === own) return known;
+      const tenant = build(tenantId, own);
+      built.set(tenantId, tenant);
       return tenant;
     },
   };
 }
 
-async function load(
-  { database, configuration }: { database: Database; configuration: Configuration },
-  tenantId: string,
-): Promise<Tenant> {
+async function slugOf(database: Database, tenantId: string): Promise<string> {
   const row = await database.inTenant(tenantId, (tx) => tx.tenant.findUnique({ where: { id: tenantId } }));
-  const own = row && configuration.tenants.get(row.slug);
-  if (!own) throw new Error('this tenant has no folder below config/tenants');
+  if (!row) throw new Error('there is no such tenant');
+  return row.slug;
+}
+
+/** The detector's index and the scrubber's patterns take their time, so they are made once per configuration. */
+function build(tenantId: string, own: TenantConfiguration): Tenant {
   const tools = new Map(own.tools.map((tool) => [tool.name, tool]));
   return {
     tenantId,

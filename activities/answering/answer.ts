@@ -1,4 +1,5 @@
 // Normal chat (spec A17): this chat's memory and no tool, not even the word.
+import { appendAudit } from '../../prisma/functions.js';
 import { quotedUtterance, recentUtterances } from '../../prisma/stores/history.js';
 import { findByOrigin, planMessage } from '../../prisma/stores/outbox.js';
 import type { Scope } from '../../prisma/stores/scope.js';
@@ -32,6 +33,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         { use: tenant.configuration.models.chat, system: prompt.system, messages: prompt.messages },
       );
       if (reply.text === '' || reply.stopReason !== 'end_turn') {
+        await deps.inScope(tenantId, (scope) => auditUseless(scope, turn, reply.stopReason));
         throw uselessReply(`the model gave no whole answer (${reply.stopReason})`);
       }
       return deps.inScope(tenantId, (scope) =>
@@ -85,4 +87,16 @@ async function begin(
   });
   if (prompt.isTainted) await taintTurn(scope, turnId);
   return { turn, messages, prompt };
+}
+
+/** The stop reason is the provider's own word: one that is no code is not kept. */
+async function auditUseless(scope: Scope, { turnId, chatId }: TurnRow, stopReason: string): Promise<void> {
+  const code = /^[a-z_]{1,40}$/.test(stopReason) ? stopReason : 'unknown';
+  await appendAudit(scope.tx, {
+    stream: chatId,
+    event: 'answer_unusable',
+    subjectId: turnId,
+    actor: 'assistant',
+    facts: { code },
+  });
 }

@@ -6,7 +6,8 @@ import { closeRun, type ClosedRunState } from '../../prisma/stores/runs.js';
 import { withdrawApprovals } from '../../prisma/stores/approvals.js';
 import { lastWordOf, planMessage, type OutboxKind } from '../../prisma/stores/outbox.js';
 import { stepsOfTurn } from '../../prisma/stores/steps.js';
-import { lastMessageId, turnById } from '../../prisma/stores/turns.js';
+import { leaveStartedUnknown } from '../../prisma/stores/unknown-steps.js';
+import { lastMessageId, turnById, type TurnRow } from '../../prisma/stores/turns.js';
 import type { ApologyReason } from '../../workflows/domain/failures.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
@@ -14,6 +15,8 @@ import type { Tenant } from '../tenants.js';
 interface Apology {
   kind: OutboxKind;
   text: string;
+  /** The words come of untrusted content. Absent: they are fixed ones. */
+  isTainted?: boolean;
   /** What becomes of the turn's run, where it has one that is still open. */
   run: ClosedRunState;
 }
@@ -23,12 +26,13 @@ export async function planApology(
   tenant: Tenant,
   { turnId, reason }: { turnId: string; reason: ApologyReason },
 ): Promise<{ outboxId: string }> {
-  const { chatId, contactId } = await turnById(scope, turnId);
+  const turn = await turnById(scope, turnId);
+  const { chatId, contactId } = turn;
   await withdrawApprovals(scope, { turnId, chatId });
   // The last word was written before what failed: it is said, and nothing else.
   const written = await lastWordOf(scope, turnId);
   if (written) return written;
-  const { kind, text, run } = await apologyOf(scope, tenant, { turnId, reason });
+  const { kind, text, run, isTainted = false } = await apologyOf(scope, tenant, { turn, reason });
   await closeRun(scope, { turnId, chatId, to: run });
   return planMessage(scope, {
     chatId,
@@ -37,6 +41,7 @@ export async function planApology(
     origin: { kind: 'apology', id: turnId },
     kind,
     text,
+    isTainted,
     answersMessageId: await lastMessageId(scope, turnId),
   });
 }
@@ -44,8 +49,9 @@ export async function planApology(
 async function apologyOf(
   scope: Scope,
   tenant: Tenant,
-  { turnId, reason }: { turnId: string; reason: ApologyReason },
+  { turn, reason }: { turn: TurnRow; reason: ApologyReason },
 ): Promise<Apology> {
+  const { turnId, chatId } = turn;
   const steps = await scope.tx.step.findMany({
     where: { turnId, effect: { not: 'read' }, state: { in: ['succeeded', 'started', 'unknown'] } },
     orderBy: { ordinal: 'desc' },
@@ -54,12 +60,13 @@ async function apologyOf(
   const [acted] = steps;
   if (!acted) return { kind: 'refusal', text: say(tenant, reason), run: 'failed' };
   if (acted.state !== 'succeeded') {
-    await leaveUnknown(scope, turnId);
+    // Nobody is left who would settle it: an owner has to see it.
+    await leaveStartedUnknown(scope, { turnId, chatId });
     return { kind: 'answer', text: say(tenant, 'unknownOutcome'), run: 'unknown' };
   }
   const summary = await summaryOf(scope, turnId, acted.id);
   const text = summary ?? say(tenant, 'TOOL_RESULT_INVALID');
-  return { kind: 'answer', text, run: 'succeeded' };
+  return { kind: 'answer', text, run: 'succeeded', isTainted: summary !== undefined && turn.isTainted };
 }
 
 /** Nothing where the result can't be read any more. */
@@ -72,12 +79,4 @@ async function summaryOf(scope: Scope, turnId: string, stepId: string): Promise<
     if (error instanceof KeyDestroyedError || error instanceof ContentUnreadableError) return undefined;
     throw error;
   }
-}
-
-/** Nobody is left who would settle it: an owner has to see it. */
-async function leaveUnknown(scope: Scope, turnId: string): Promise<void> {
-  await scope.tx.step.updateMany({
-    where: { turnId, state: 'started' },
-    data: { state: 'unknown', finishedAt: new Date() },
-  });
 }

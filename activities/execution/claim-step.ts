@@ -1,25 +1,32 @@
 // The claim of a step: the last look before anything happens. It checks what could have changed since the plan, consumes the
 // yes and writes the started row, all in one transaction; whatever it refuses is refused for good, and audited.
+import type { PolicyAnswer } from '../../config/policy.js';
 import { appendAudit } from '../../prisma/functions.js';
-import { consumeApproval } from '../../prisma/stores/approvals.js';
 import { closeRun, moveRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { finishStep, lockStep, refuseStep, startStep, type Step } from '../../prisma/stores/steps.js';
+import { holdOf } from '../../prisma/stores/switches.js';
 import { lockChat, turnById, type TurnRow } from '../../prisma/stores/turns.js';
 import { type ErrorCode, retryClass } from '../../workflows/domain/failures.js';
 import type { RefusalReason, StepOutcome } from '../../workflows/domain/plan.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
+import { isDecisionLive } from '../../workflows/domain/turn.js';
 import { hashOfCall, hashOfTerms } from '../call-hash.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tenant } from '../tenants.js';
 import type { ToolOperation } from '../tools/provider.js';
-import { decideByPolicy } from '../validation/policy.js';
+import { policyOfCall } from '../validation/policy.js';
+import { hasYes, takeYes } from './yes.js';
 
 export interface Claimed {
   step: Step;
   turn: TurnRow;
   tool: ToolDefinition;
   operation: ToolOperation;
+  /** It changes something, by what it was accepted as or by what configuration says of it now. */
+  isEffect: boolean;
+  /** Outsiders write what comes back (spec G9). */
+  isUntrusted: boolean;
   fence: string;
   callBy: Date;
 }
@@ -42,23 +49,35 @@ export async function claimStep(
   if (settled) return { kind: 'settled', outcome: settled };
   const turn = await turnById(scope, step.turnId);
   const tool = tenant.tool(step.tool);
-  const operation = tool && deps.providers[tool.provider]?.operations[tool.operation];
-  if (!tool?.enabled || !operation) {
+  const provider = tool && deps.providers[tool.provider];
+  const operation = tool && provider?.operations[tool.operation];
+  if (!tool?.enabled || !provider || !operation) {
     // What has begun may have happened: it can't be taken back by switching its tool off.
-    return step.state === 'started' && step.effect !== 'read'
-      ? abandon(scope, turn, step)
-      : refuse(scope, turn, step, 'changed');
+    const outcome =
+      step.state === 'started' && step.effect !== 'read'
+        ? await abandon(scope, turn, step)
+        : await refuse(scope, turn, step, 'changed');
+    return { kind: 'settled', outcome };
   }
-  const claimed = { step, turn, tool, operation };
+  const isEffect = step.effect !== 'read' || tool.effect !== 'read';
+  const isUntrusted = provider.resultsAreUntrusted;
+  const claimed = { step, turn, tool, operation, isEffect, isUntrusted };
+  const facts: Record<string, string> = {};
   if (step.state === 'started') {
-    if (tool.effect !== 'read') {
+    if (isEffect) {
       const { fence, callBy } = step;
       if (fence === null || callBy === null) throw new Error('a started step has a fence and a deadline');
       return { kind: 'unclear', claimed: { ...claimed, fence, callBy } };
     }
   } else {
-    const refusal = await findRefusal(scope, tenant, { step, turn, tool });
-    if (refusal) return refuse(scope, turn, step, refusal);
+    const looked = await look(scope, tenant, { step, turn, tool, isEffect });
+    if (looked.kind === 'refused') {
+      return { kind: 'settled', outcome: await refuse(scope, turn, step, looked.reason) };
+    }
+    if (looked.kind === 'parked') {
+      return { kind: 'settled', outcome: await park(scope, turn, step, looked.until) };
+    }
+    Object.assign(facts, { rule: looked.policy.rule, gate: looked.policy.gate });
   }
   const started = await startStep(scope, { stepId, timeoutMs: tool.timeoutMs });
   await moveRun(scope, { turnId: step.turnId, chatId: turn.chatId, to: 'executing' });
@@ -67,7 +86,7 @@ export async function claimStep(
     event: 'step_started',
     subjectId: stepId,
     actor: 'assistant',
-    facts: { tool: step.tool, argumentsHash: step.argumentsHash, attempt: step.attempts + 1 },
+    facts: { tool: step.tool, argumentsHash: step.argumentsHash, attempt: step.attempts + 1, ...facts },
   });
   return { kind: 'call', claimed: { ...claimed, ...started } };
 }
@@ -90,37 +109,55 @@ function settledOutcome(step: Step): StepOutcome | undefined {
   }
 }
 
-/** The last look before anything happens: policy of now, the yes, the hash, and whether a person has taken over. */
-async function findRefusal(
+type Look =
+  | { kind: 'go'; policy: PolicyAnswer }
+  | { kind: 'refused'; reason: RefusalReason }
+  | { kind: 'parked'; until?: Date };
+
+/** Everything that can still stop a step: time, kill switch, hash, policy of now, the yes, a person who has the chat. */
+async function look(
   scope: Scope,
   tenant: Tenant,
-  { step, turn, tool }: { step: Step; turn: TurnRow; tool: ToolDefinition },
-): Promise<RefusalReason | undefined> {
+  { step, turn, tool, isEffect }: Pick<Claimed, 'step' | 'turn' | 'tool' | 'isEffect'>,
+): Promise<Look> {
+  const refused = (reason: RefusalReason): Look => ({ kind: 'refused', reason });
   const chat = await lockChat(scope, turn.chatId);
-  if (chat.isPaused && tool.effect !== 'read') return 'paused';
-  if (hashOfCall(step.tool, step.arguments) !== step.argumentsHash) return 'changed';
+  const hold = isEffect ? await holdOf(scope, turn.chatId) : undefined;
+  if (hold?.kind === 'off') return refused('paused');
+  // An old yes continues an old decision: what was right in the morning need not be right at night (spec C4).
+  if (isEffect && !isDecisionLive(turn.decision, Date.now())) return refused('expired');
+  if (hashOfCall(step.tool, step.arguments) !== step.argumentsHash) return refused('changed');
   const { configuration } = tenant;
-  const policy = decideByPolicy(configuration.policy, {
-    tool,
-    actor: turn.decision.actor,
-    chatKind: chat.kind,
-    isTainted: turn.isTainted,
-  });
-  if (policy.gate === 'deny') return 'changed';
-  if (policy.gate === 'allow' && step.gate === 'allow') return undefined;
-  const { argumentsHash, stepId } = step;
-  // The stricter of what was asked for and what policy asks for now.
-  const gate = policy.gate === 'confirm' && step.gate === 'confirm' ? 'confirm' : 'approve';
-  const hasYes = await consumeApproval(scope, {
-    stepId,
-    gate,
-    argumentsHash,
-    configHash: hashOfTerms(configuration, step.tool),
-  });
-  return hasYes ? undefined : 'not_approved';
+  const policy = policyOfCall(tenant, { tool, arguments: step.arguments, turn, chat });
+  if (policy.gate === 'deny') return refused('changed');
+  const needsYes = policy.gate !== 'allow' || step.gate !== 'allow';
+  const needed = { step, turn, policy, configHash: hashOfTerms(configuration, step.tool) };
+  if (needsYes && !(await hasYes(scope, needed))) return refused('not_approved');
+  // Not refused: a person has the chat for a while, and the yes still stands when they give it back.
+  if (hold?.kind === 'taken') return { kind: 'parked', ...(hold.until && { until: hold.until }) };
+  if (needsYes && !(await takeYes(scope, needed))) return refused('not_approved');
+  return { kind: 'go', policy };
 }
 
-async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<Claim> {
+/** Leaves the step as it is, with its yes, until the chat is given back. */
+export async function park(
+  scope: Scope,
+  turn: TurnRow,
+  { stepId, turnId, tool }: Step,
+  until: Date | undefined,
+): Promise<StepOutcome> {
+  await moveRun(scope, { turnId, chatId: turn.chatId, to: 'waiting' });
+  await appendAudit(scope.tx, {
+    stream: turn.chatId,
+    event: 'step_parked',
+    subjectId: stepId,
+    actor: 'assistant',
+    facts: { tool },
+  });
+  return { kind: 'parked', ...(until && { until: until.getTime() }) };
+}
+
+async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<StepOutcome> {
   const { stepId, fence } = step;
   if (fence !== null) {
     await finishStep(scope, { stepId, fence, contactId: turn.contactId, outcome: { state: 'unknown' } });
@@ -133,11 +170,21 @@ async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<Claim> 
     actor: 'assistant',
     facts: { tool: step.tool },
   });
-  return { kind: 'settled', outcome: { kind: 'unknown', stepId } };
+  return { kind: 'unknown', stepId };
 }
 
-async function refuse(scope: Scope, turn: TurnRow, step: Step, reason: RefusalReason): Promise<Claim> {
-  await refuseStep(scope, { stepId: step.stepId });
+/** Refuses a step for good; one that was only being read is over, too. */
+export async function refuse(
+  scope: Scope,
+  turn: TurnRow,
+  step: Step,
+  reason: RefusalReason,
+): Promise<StepOutcome> {
+  await refuseStep(scope, {
+    stepId: step.stepId,
+    // Somebody switched it off: asking once more would not help, and the customer is told so.
+    ...(reason === 'paused' && { code: 'TOOL_DISABLED' }),
+  });
   await appendAudit(scope.tx, {
     stream: turn.chatId,
     event: 'step_refused',
@@ -145,7 +192,7 @@ async function refuse(scope: Scope, turn: TurnRow, step: Step, reason: RefusalRe
     actor: 'assistant',
     facts: { tool: step.tool, reason },
   });
-  return { kind: 'settled', outcome: { kind: 'refused', reason } };
+  return { kind: 'refused', reason };
 }
 
 /** Whether trying again could help is told with the code. */

@@ -7,7 +7,8 @@ import { errorFacts } from '../../config/logger.js';
 import { keepFailure } from '../../prisma/stores/failures.js';
 import { closeRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
-import { finishStep, holdsFence, lockStep, startStep } from '../../prisma/stores/steps.js';
+import { finishStep, lockStep, startStep } from '../../prisma/stores/steps.js';
+import { taintTurn } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import { type ErrorCode, FAILURE_TYPES, retryClass } from '../../workflows/domain/failures.js';
 import type { StepOutcome } from '../../workflows/domain/plan.js';
@@ -17,8 +18,9 @@ import { withHeartbeat } from '../heartbeat.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
 import { claimStep, failed, type Claim, type Claimed } from './claim-step.js';
-import { managedValues } from './managed-values.js';
-import { ToolCallError, type ToolCall } from '../tools/provider.js';
+import { lookAgain } from './look-again.js';
+import { callInTime, toCall } from './tool-call.js';
+import { ToolCallError } from '../tools/provider.js';
 import { schemaFindings } from '../validation/argument-schema.js';
 
 /** Clocks differ and packets linger: so long after `callBy` nothing can take effect any more. */
@@ -35,6 +37,10 @@ export function createExecutionActivities(deps: ActivityDeps): Pick<ToolRunActiv
       const facts = { stepId, toolName: claim.claimed.tool.name };
       logStage(deps, 'AgentToolImmediateStart', { tenantId, turnId }, facts);
       const outcome = await carryOut(deps, tenant, claim);
+      if (outcome.kind === 'parked') {
+        deps.log.event('step.parked', { tenantId, correlationId: turnId, ...facts });
+        return outcome;
+      }
       const stage = outcome.kind === 'succeeded' ? 'AgentToolExecutionSucceeded' : 'AgentToolExecutionFailed';
       const code = outcome.kind === 'failed' ? outcome.code : outcome.kind;
       logStage(deps, stage, { tenantId, turnId }, { ...facts, code, latencyMs: Date.now() - startedAt });
@@ -52,10 +58,9 @@ async function carryOut(
 }
 
 async function callTool(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Promise<StepOutcome> {
-  const { step, operation, fence } = claimed;
-  const { tenantId } = tenant;
-  const isOurs = await deps.inScope(tenantId, (scope) => holdsFence(scope, { stepId: step.stepId, fence }));
-  if (!isOurs) throw unsettled('another worker has taken this step over');
+  const { operation } = claimed;
+  const heldBack = await lookAgain(deps, tenant, claimed);
+  if (heldBack) return heldBack;
   let result: JsonObject;
   try {
     result = await withHeartbeat(() =>
@@ -84,7 +89,7 @@ async function answerFailure(
   await deps.inScope(tenantId, (scope) =>
     keepFailure(scope, { activity: 'executeStep', type: code, code: errorFacts(error).errorName, error }),
   );
-  if (tool.effect === 'read' || outcome === 'clean') return fail(deps, tenant, claimed, code);
+  if (!claimed.isEffect || outcome === 'clean') return fail(deps, tenant, claimed, code);
   throw unsettled('the provider has not said whether it happened');
 }
 
@@ -106,7 +111,10 @@ async function settle(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Pro
   const restarted = await deps.inScope(tenant.tenantId, async (scope) => {
     const current = await lockStep(scope, step.stepId);
     if (current.state !== 'started' || current.fence !== claimed.fence) return undefined;
-    return startStep(scope, { stepId: step.stepId, timeoutMs: claimed.tool.timeoutMs });
+    const started = await startStep(scope, { stepId: step.stepId, timeoutMs: claimed.tool.timeoutMs });
+    const { argumentsHash } = step;
+    await audit(scope, claimed, 'step_started', { argumentsHash, attempt: current.attempts + 1 });
+    return started;
   });
   if (!restarted) throw unsettled('another worker has taken this step over');
   return callTool(deps, tenant, { ...claimed, ...restarted });
@@ -123,9 +131,9 @@ async function record(
   const isTooLarge = JSON.stringify(result).length > tenant.configuration.limits.resultBytes;
   if (isTooLarge || [...findings.missing, ...findings.extra, ...findings.invalid].length > 0) {
     // An effect has happened, whatever its answer looks like: a person looks, and nothing is done again.
-    return tool.effect === 'read'
-      ? fail(deps, tenant, claimed, 'TOOL_RESULT_INVALID')
-      : leaveUnknown(deps, tenant, claimed);
+    return claimed.isEffect
+      ? leaveUnknown(deps, tenant, claimed)
+      : fail(deps, tenant, claimed, 'TOOL_RESULT_INVALID');
   }
   // Checked as it came, kept without its secrets: nothing that reads a stored result can give one away.
   const scrubbed = tenant.scrubber.scrubJson(result);
@@ -140,6 +148,8 @@ async function record(
       outcome: { state: 'succeeded', result: scrubbed.value, isPartial: false },
     });
     if (!finished.recorded) return undefined;
+    // From here on the turn holds what outsiders wrote: a second step sees it, and so does whatever is told of this one.
+    if (claimed.isUntrusted) await taintTurn(scope, turn.turnId);
     await audit(scope, claimed, 'step_succeeded', {});
     return finished.resultId;
   });
@@ -155,22 +165,20 @@ async function fail(
 ): Promise<StepOutcome> {
   const { step, turn, tool, fence } = claimed;
   // A read that failed within bounds is simply tried again; its step stays started.
-  if (
-    tool.effect === 'read' &&
-    retryClass(code) === 'bounded' &&
-    Context.current().info.attempt < READ_ATTEMPTS
-  ) {
+  if (!claimed.isEffect && retryClass(code) === 'bounded' && Context.current().info.attempt < READ_ATTEMPTS) {
     throw ApplicationFailure.create({ type: code, message: `${tool.name} failed, and is tried again` });
   }
-  await deps.inScope(tenant.tenantId, async (scope) => {
-    await finishStep(scope, {
+  const isOurs = await deps.inScope(tenant.tenantId, async (scope) => {
+    const { recorded } = await finishStep(scope, {
       stepId: step.stepId,
       fence,
       contactId: turn.contactId,
       outcome: { state: 'failed', code },
     });
-    await audit(scope, claimed, 'step_failed', { code });
+    if (recorded) await audit(scope, claimed, 'step_failed', { code });
+    return recorded;
   });
+  if (!isOurs) throw unsettled('another worker has recorded this step');
   return failed(code);
 }
 
@@ -179,16 +187,19 @@ const READ_ATTEMPTS = 3;
 
 async function leaveUnknown(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Promise<StepOutcome> {
   const { step, turn, fence } = claimed;
-  await deps.inScope(tenant.tenantId, async (scope) => {
-    await finishStep(scope, {
+  const isOurs = await deps.inScope(tenant.tenantId, async (scope) => {
+    const { recorded } = await finishStep(scope, {
       stepId: step.stepId,
       fence,
       contactId: turn.contactId,
       outcome: { state: 'unknown' },
     });
+    if (!recorded) return false;
     await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'unknown' });
     await audit(scope, claimed, 'step_unknown', {});
+    return true;
   });
+  if (!isOurs) throw unsettled('another worker has recorded this step');
   return { kind: 'unknown', stepId: step.stepId };
 }
 
@@ -196,7 +207,7 @@ function audit(
   scope: Scope,
   { step, turn }: Claimed,
   event: string,
-  facts: Record<string, string>,
+  facts: Record<string, string | number>,
 ): Promise<number> {
   return appendAudit(scope.tx, {
     stream: turn.chatId,
@@ -214,37 +225,4 @@ function unsettled(message: string, delayMs?: number): ApplicationFailure {
     message,
     ...(delayMs !== undefined && { nextRetryDelay: delayMs }),
   });
-}
-
-/** A tool that hasn't answered by its deadline has failed, whatever it does afterwards: its fence is gone. */
-async function callInTime<Result>(
-  callBy: Date,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const deadline = new AbortController();
-  const signal = AbortSignal.any([Context.current().cancellationSignal, deadline.signal]);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      deadline.abort();
-      reject(new ToolCallError('unclear', { isTimeout: true }));
-    }, callBy.getTime() - Date.now());
-  });
-  try {
-    return await Promise.race([call(signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function toCall(tenant: Tenant, { step, turn, tool, callBy }: Claimed, signal: AbortSignal): ToolCall {
-  return {
-    tenantId: tenant.tenantId,
-    contactId: turn.contactId,
-    configuration: tenant.configuration,
-    arguments: { ...step.arguments, ...managedValues(tool, tenant, turn) },
-    idempotencyKey: step.idempotencyKey,
-    callBy,
-    signal,
-  };
 }

@@ -1,4 +1,5 @@
 // Stage 2: the planner's proposal, read strictly and stored. Nothing here is an authority: validation comes next.
+import { appendAudit } from '../../prisma/functions.js';
 import { isJsonObject } from '../../prisma/json.js';
 import { decideOwn } from '../../prisma/stores/approvals.js';
 import { liveContexts } from '../../prisma/stores/contexts.js';
@@ -76,6 +77,8 @@ export function createPlanningActivities(deps: ActivityDeps): Pick<ToolRunActivi
         latencyMs: Date.now() - startedAt,
       });
       if (proposal.kind === 'unreadable') {
+        const { code } = proposal;
+        await deps.inScope(tenantId, (scope) => audit(scope, turn, 'plan_unreadable', { code }));
         throw uselessReply(`the plan can't be read: ${proposal.because}`);
       }
       return deps.inScope(tenantId, (scope) => store(scope, started.planning, proposal));
@@ -163,6 +166,7 @@ async function store(
       await closeRun(scope, { turnId, chatId, to: 'refused', code: 'TOOL_POLICY_DENIED' });
       const text = say(planning.tenant, 'TOOL_POLICY_DENIED');
       const { outboxId } = await tellCustomer(scope, planning, { kind: 'refusal', text });
+      await audit(scope, turn, 'plan_denied', { code: 'TOOL_POLICY_DENIED', by: 'model' });
       return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId };
     }
     case 'ask':
@@ -178,7 +182,18 @@ async function handOff(scope: Scope, planning: Planning): Promise<PlanOutcome> {
   await closeRun(scope, { turnId, chatId, to: 'refused', code: 'TOOL_POLICY_DENIED' });
   const text = say(planning.tenant, 'privateAccount');
   const { outboxId } = await tellCustomer(scope, planning, { kind: 'handOff', text });
+  await audit(scope, planning.turn, 'plan_denied', { code: 'TOOL_POLICY_DENIED', by: 'private_account' });
   return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId };
+}
+
+/** A plan that came to nothing, by codes: what the model said is nobody's business. */
+async function audit(
+  scope: Scope,
+  { turnId, chatId }: TurnRow,
+  event: 'plan_denied' | 'plan_unreadable',
+  facts: Record<string, string>,
+): Promise<void> {
+  await appendAudit(scope.tx, { stream: chatId, event, subjectId: turnId, actor: 'assistant', facts });
 }
 
 async function storeQuestion(

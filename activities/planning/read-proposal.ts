@@ -10,32 +10,36 @@ export type Proposal =
   | { kind: 'ask'; question: string; tool?: string; missing: string[]; arguments: JsonObject }
   | { kind: 'deny'; because: string }
   | { kind: 'calls'; calls: { tool: string; arguments: JsonObject }[]; because: string }
-  | { kind: 'unreadable'; because: string };
+  | { kind: 'unreadable'; code: UnreadableCode; because: string };
+
+/** For the audit, which holds no words. */
+export type UnreadableCode =
+  'cut_off' | 'unknown_ending' | 'doubled_id' | 'no_object' | 'too_large' | 'too_many_calls' | 'no_question';
 
 export function readProposal(
   reply: ModelReply,
   limits: { argumentsBytes: number; maxSteps: number },
 ): Proposal {
   if (reply.stopReason === 'refusal') return { kind: 'deny', because: 'the model refuses' };
-  if (reply.stopReason === 'max_tokens') return unreadable('the reply was cut off');
+  if (reply.stopReason === 'max_tokens') return unreadable('cut_off', 'the reply was cut off');
   if (reply.stopReason !== 'tool_use' && reply.stopReason !== 'end_turn') {
-    return unreadable('the reply ended for an unknown reason');
+    return unreadable('unknown_ending', 'the reply ended for an unknown reason');
   }
   const { toolUses } = reply;
   if (toolUses.length === 0) return { kind: 'noTool', because: 'the model answered in words' };
   if (new Set(toolUses.map((use) => use.id)).size !== toolUses.length)
-    return unreadable('two calls share one id');
+    return unreadable('doubled_id', 'two calls share one id');
   const inputs: { tool: string; arguments: JsonObject }[] = [];
   for (const use of toolUses) {
-    if (!isPlainJsonObject(use.input)) return unreadable('arguments that are no JSON object');
+    if (!isPlainJsonObject(use.input)) return unreadable('no_object', 'arguments that are no JSON object');
     if (JSON.stringify(use.input).length > limits.argumentsBytes)
-      return unreadable('arguments that are too large');
+      return unreadable('too_large', 'arguments that are too large');
     inputs.push({ tool: use.name, arguments: use.input });
   }
   const proposal = readCalls(inputs, reply.text);
   // Refused as a whole: carrying out the first of them would leave the customer with half of what was meant.
   if (proposal.kind === 'calls' && proposal.calls.length > limits.maxSteps) {
-    return unreadable('more calls than steps are allowed');
+    return unreadable('too_many_calls', 'more calls than steps are allowed');
   }
   return proposal;
 }
@@ -57,7 +61,8 @@ const LONGEST_QUESTION = 500;
 
 function readQuestion(input: JsonObject): Proposal {
   const question = textOf(input['question'])?.trim();
-  if (!question || question.length > LONGEST_QUESTION) return unreadable('a question without words');
+  if (!question || question.length > LONGEST_QUESTION)
+    return unreadable('no_question', 'a question without words');
   const tool = textOf(input['tool']);
   const { missing } = input;
   const known = input['arguments'] ?? {};
@@ -70,8 +75,8 @@ function readQuestion(input: JsonObject): Proposal {
   };
 }
 
-function unreadable(because: string): Proposal {
-  return { kind: 'unreadable', because };
+function unreadable(code: UnreadableCode, because: string): Proposal {
+  return { kind: 'unreadable', code, because };
 }
 
 function textOf(value: unknown): string | undefined {
@@ -82,7 +87,7 @@ function textOf(value: unknown): string | undefined {
 const DEEPEST = 8;
 const FORBIDDEN_NAMES = ['__proto__', 'constructor', 'prototype'];
 
-function isPlainJsonObject(value: unknown): value is JsonObject {
+export function isPlainJsonObject(value: unknown): value is JsonObject {
   return isJsonObject(value) && isPlain(value, DEEPEST);
 }
 

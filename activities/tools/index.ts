@@ -4,6 +4,7 @@ import type { InScope } from '../../prisma/stores/scope.js';
 import { createBookings } from './bookings/provider.js';
 import { createBusiness } from './business.js';
 import { createKnowledge } from './knowledge/provider.js';
+import { createOperators } from './operators.js';
 import type { ProviderRegistry } from './provider.js';
 
 /** `configDirectory` holds `tenants/<slug>/knowledge/*.md`, the pages that a business answers from. */
@@ -17,6 +18,7 @@ export function createProviders({
   return {
     bookings: createBookings({ inScope }),
     business: createBusiness(),
+    operators: createOperators({ inScope }),
     knowledge: createKnowledge({
       inScope,
       folderOf: (slug) => join(configDirectory, 'tenants', slug, 'knowledge'),

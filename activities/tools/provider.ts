@@ -6,6 +6,10 @@ import type { JsonObject } from '../../workflows/domain/tool.js';
 export interface ToolCall {
   tenantId: string;
   contactId: string;
+  /** Where it was asked for, by id: only what acts inside this product needs it. */
+  chatId: string;
+  turnId: string;
+  stepId: string;
   configuration: TenantConfiguration;
   /** Checked against the tool's input schema, managed fields filled. */
   arguments: JsonObject;

@@ -3,8 +3,9 @@ import type { OpenQuestion } from '../../prisma/stores/questions.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import type { ToolContext } from '../../prisma/stores/contexts.js';
 import type { ChatRow, TurnMessage } from '../../prisma/stores/turns.js';
+import type { OpenSession } from '../../workflows/domain/session.js';
 import type { Actor } from '../../workflows/domain/tool.js';
-import type { RankedTool } from '../../workflows/domain/turn.js';
+import type { Bell, RankedTool } from '../../workflows/domain/turn.js';
 import type { Tenant } from '../tenants.js';
 
 export interface TurnContext {
@@ -18,6 +19,8 @@ export interface TurnContext {
   text: string;
   question: OpenQuestion | undefined;
   contexts: ToolContext[];
+  /** The session that the turn belongs to, as it was before. Absent: none. */
+  session?: OpenSession | undefined;
 }
 
 /** A gate decides or passes on (nothing). Gates stand in a fixed order: spec A1. */
@@ -36,8 +39,11 @@ export type GateOutcome = { because: string } & (
       /** Where the detector chose: its scores and reasons. */
       ranking?: RankedTool[];
     }
-  | { kind: 'fixed'; text: string; as: 'answer' | 'refusal' }
+  /** `bells`: who else has to hear of what was stored. */
+  | { kind: 'fixed'; text: string; as: 'answer' | 'refusal'; bells?: Bell[] }
+  /** A person takes the matter over, and the customer hears it. */
   | { kind: 'handOff'; text: string }
-  | { kind: 'silent' }
+  /** Nobody says anything; `isHandedOff`: because a person has the matter already. */
+  | { kind: 'silent'; isHandedOff?: boolean; bells?: Bell[] }
   | { kind: 'decided'; approvalId: string; runId: string }
 );

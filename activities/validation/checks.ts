@@ -1,9 +1,9 @@
 // The fifteen checks (spec A5) between a proposal and anything that happens. Deterministic: no model, no clock, no IO.
 // Each says the problem, or nothing; a check whose feature comes later says that it doesn't apply, and why.
 import type { TenantConfiguration } from '../../config/configuration.js';
+import type { PolicyAnswer } from '../../config/policy.js';
 import type { ErrorCode } from '../../workflows/domain/failures.js';
 import type { Actor, ChatKind, JsonObject, ToolDefinition } from '../../workflows/domain/tool.js';
-import type { PolicyAnswer } from './policy.js';
 import { schemaFindings } from './argument-schema.js';
 
 /** A proposed call with all that the checks look at. */
@@ -122,7 +122,9 @@ export const CHECKS: readonly Check[] = [
     code: 'TOOL_POLICY_DENIED',
     find: ({ policy, configuration }) => {
       if (policy.gate !== 'approve') return { notApplicable: 'no approval is asked for' };
-      const canBeDecided = configuration.owners.length > 0 && configuration.policy.surfaces.length > 0;
+      const { owners, policy: terms } = configuration;
+      const able = policy.approvers.length > 0 ? policy.approvers.length : owners.length;
+      const canBeDecided = able >= Math.max(1, policy.needed) && terms.surfaces.length > 0;
       return canBeDecided ? undefined : problem('needs a yes that nobody could give');
     },
   },

@@ -1,31 +1,28 @@
 // From a proposal to a verdict: the checks, then what is missing, then whether it is asked for already, then the gate.
 // One transaction; the approval it opens and the words it plans exist exactly if the verdict does.
+import type { PolicyAnswer } from '../../config/policy.js';
 import { appendAudit } from '../../prisma/functions.js';
-import { openApproval } from '../../prisma/stores/approvals.js';
-import { planMessage } from '../../prisma/stores/outbox.js';
-import { openQuestion, questionById } from '../../prisma/stores/questions.js';
-import {
-  claimRequest,
-  closeRun,
-  moveRun,
-  openRunWithRequest,
-  succeededRequest,
-} from '../../prisma/stores/runs.js';
+import { openQuestion } from '../../prisma/stores/questions.js';
+import { claimRequest, closeRun, moveRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
-import { acceptStep, lockStep, rejectStep, type Step } from '../../prisma/stores/steps.js';
-import { lockChat, lastMessageId, turnById, type TurnRow } from '../../prisma/stores/turns.js';
+import { acceptStep, lockStep, rejectStep } from '../../prisma/stores/steps.js';
+import { effectsState } from '../../prisma/stores/switches.js';
+import { lockChat, lastMessageId, turnById } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
-import type { SayKind } from '../../workflows/domain/message.js';
-import type { OpenApproval, Verdict } from '../../workflows/domain/plan.js';
+import type { ErrorCode } from '../../workflows/domain/failures.js';
+import type { Verdict } from '../../workflows/domain/plan.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import type { ActivityDeps } from '../deps.js';
-import { canonicalCall, hashOfTerms } from '../call-hash.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
-import { checkCall, missingArguments, type FailedCheck } from './checks.js';
-import { renderCall, titleOf } from './render-call.js';
-import { decideByPolicy, type PolicyAnswer } from './policy.js';
+import { approvalCapOf } from './approval-caps.js';
+import { askForYes } from './ask-for-yes.js';
+import { checkCall, missingArguments } from './checks.js';
+import { findTwin } from './find-twin.js';
+import { policyOfCall } from './policy.js';
+import { titleOf } from './render-call.js';
+import { minutesFromNow, requestKeyOf, tell, type Validation } from './validation.js';
 
 export function createValidationActivities(deps: ActivityDeps): Pick<ToolRunActivities, 'validate'> {
   return {
@@ -60,14 +57,6 @@ function logVerdict(deps: ActivityDeps, ids: { tenantId: string; turnId: string 
   }
 }
 
-interface Validation {
-  scope: Scope;
-  tenant: Tenant;
-  turn: TurnRow;
-  step: Step;
-  answersMessageId: string | undefined;
-}
-
 async function validate(
   scope: Scope,
   tenant: Tenant,
@@ -80,8 +69,7 @@ async function validate(
   const validation = { scope, tenant, turn, step, answersMessageId: await lastMessageId(scope, turnId) };
   const { route, actor } = turn.decision;
   const tool = tenant.tool(step.tool);
-  const question = { actor, chatKind: chat.kind, isTainted: turn.isTainted };
-  const policy = tool && decideByPolicy(tenant.configuration.policy, { tool, ...question });
+  const policy = tool && policyOfCall(tenant, { tool, arguments: step.arguments, turn, chat });
   const failed = checkCall({
     toolName: step.tool,
     tool,
@@ -93,25 +81,61 @@ async function validate(
     policy,
     configuration: tenant.configuration,
   });
-  if (failed || !tool || !policy) return reject(validation, failed);
+  if (policy) await auditPolicy(validation, policy);
+  if (failed || !tool || !policy) return reject(validation, failed ?? UNKNOWN_TOOL);
   const missing = missingArguments(tool, step.arguments);
   if (missing.length > 0) return ask(validation, tool, missing);
-  return (await findTwin(validation, tool)) ?? accept(validation, tool, policy);
+  return (
+    (await findTwin(validation, tool)) ??
+    (await refuseForNow(validation, tool, policy)) ??
+    accept(validation, tool, policy)
+  );
 }
 
-async function reject(validation: Validation, failed: FailedCheck | undefined): Promise<Verdict> {
-  const { scope, tenant, turn, step } = validation;
-  const { check, code } = failed ?? { check: 'exists', code: 'TOOL_UNKNOWN' as const };
-  await rejectStep(scope, { stepId: step.stepId, check, code });
-  await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'refused', code });
-  const { outboxId } = await tell(validation, { kind: 'refusal', text: say(tenant, code) });
+interface Refused {
+  check: string;
+  code: ErrorCode;
+  /** Absent: the sentence of the code. */
+  sentence?: 'tooManyApprovals';
+}
+
+const UNKNOWN_TOOL: Refused = { check: 'exists', code: 'TOOL_UNKNOWN' };
+
+/** Names of rules and conditions, never an argument. Asked again after a crash it is the same decision, and is kept once. */
+async function auditPolicy({ scope, turn, step }: Validation, policy: PolicyAnswer): Promise<void> {
+  if (step.state !== 'proposed') return;
+  const { gate, rule, needed, approvers, explanation } = policy;
   await appendAudit(scope.tx, {
     stream: turn.chatId,
-    event: 'step_rejected',
+    event: 'policy_decided',
     subjectId: step.stepId,
     actor: 'assistant',
-    facts: { tool: step.tool, check, code },
+    facts: {
+      tool: step.tool,
+      rule,
+      gate,
+      matched: explanation.matched,
+      overruled: explanation.overruled,
+      tainted: turn.isTainted,
+      ...(gate === 'approve' && { approvers, needed }),
+    },
   });
+}
+
+async function reject(validation: Validation, { check, code, sentence }: Refused): Promise<Verdict> {
+  const { scope, tenant, turn, step } = validation;
+  await rejectStep(scope, { stepId: step.stepId, check, code });
+  await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'refused', code });
+  const { outboxId } = await tell(validation, { kind: 'refusal', text: say(tenant, sentence ?? code) });
+  if (step.state === 'proposed') {
+    await appendAudit(scope.tx, {
+      stream: turn.chatId,
+      event: 'step_rejected',
+      subjectId: step.stepId,
+      actor: 'assistant',
+      facts: { tool: step.tool, check, code },
+    });
+  }
   return { kind: 'rejected', stepId: step.stepId, check, code, outboxId };
 }
 
@@ -136,44 +160,22 @@ async function ask(validation: Validation, tool: ToolDefinition, missing: string
   return { kind: 'needsInput', questionId, outboxId };
 }
 
-/** The same request under way, or done a while ago (spec A6). Looking something up again is nobody's mistake. */
-async function findTwin(validation: Validation, tool: ToolDefinition): Promise<Verdict | undefined> {
-  const { scope, tenant, turn } = validation;
-  const { turnId, chatId } = turn;
-  const requestKey = await requestKeyOf(validation);
-  const open = await openRunWithRequest(scope, { turnId, chatId, requestKey });
-  if (open !== undefined) {
-    await closeRun(scope, { turnId, chatId, to: 'already_open' });
-    const { outboxId } = await tell(validation, { kind: 'answer', text: say(tenant, 'alreadyBeingChecked') });
-    return { kind: 'alreadyOpen', runId: open, outboxId };
+/** What is right in itself and can't be had now: effects are switched off, or the owners have been asked enough. */
+async function refuseForNow(
+  validation: Validation,
+  tool: ToolDefinition,
+  { gate }: PolicyAnswer,
+): Promise<Verdict | undefined> {
+  const { scope, tenant, turn, step } = validation;
+  // Accepted by an earlier attempt: it has been asked, and is among those that are counted.
+  if (tool.effect === 'read' || step.state !== 'proposed') return undefined;
+  if ((await effectsState(scope)).value === 'off') {
+    return reject(validation, { check: 'effects_switched_off', code: 'TOOL_DISABLED' });
   }
-  if (tool.effect === 'read' || (await wasAskedWhetherAgain(validation))) return undefined;
-  const { repeatHours, questionMinutes } = tenant.configuration.limits;
-  const since = new Date(Date.now() - repeatHours * 3_600_000);
-  if (!(await succeededRequest(scope, { chatId, requestKey, since }))) return undefined;
-  const { questionId } = await openQuestion(scope, {
-    chatId,
-    contactId: turn.contactId,
-    turnId,
-    kind: 'repeat',
-    tool: tool.name,
-    missing: [],
-    arguments: validation.step.arguments,
-    isTainted: turn.isTainted,
-    expiresAt: minutesFromNow(questionMinutes),
-  });
-  await closeRun(scope, { turnId, chatId, to: 'asked' });
-  const { outboxId } = await tell(validation, { kind: 'question', text: say(tenant, 'alreadyDone', {}) });
-  return { kind: 'needsInput', questionId, outboxId };
-}
-
-/** This turn answers our question whether the very same is meant once more. */
-async function wasAskedWhetherAgain({ scope, turn, step }: Validation): Promise<boolean> {
-  const { route } = turn.decision;
-  if (route.kind !== 'tools' || route.questionId === undefined) return false;
-  const question = await questionById(scope, route.questionId);
-  if (question.kind !== 'repeat' || question.tool !== step.tool) return false;
-  return canonicalCall(step.tool, question.arguments) === canonicalCall(step.tool, step.arguments);
+  if (gate !== 'approve') return undefined;
+  const { limits } = tenant.configuration;
+  const check = await approvalCapOf(scope, { chatId: turn.chatId, limits });
+  return check && reject(validation, { check, code: 'TOOL_POLICY_DENIED', sentence: 'tooManyApprovals' });
 }
 
 async function accept(validation: Validation, tool: ToolDefinition, policy: PolicyAnswer): Promise<Verdict> {
@@ -186,6 +188,7 @@ async function accept(validation: Validation, tool: ToolDefinition, policy: Poli
     effect: tool.effect,
     gate: policy.gate,
     rule: policy.rule,
+    policy: policy.explanation,
     isTainted: turn.isTainted,
   });
   const approval = await askForYes(validation, tool, policy);
@@ -200,80 +203,4 @@ async function accept(validation: Validation, tool: ToolDefinition, policy: Poli
     tainted: turn.isTainted,
     ...(approval && { approval }),
   };
-}
-
-async function askForYes(
-  validation: Validation,
-  tool: ToolDefinition,
-  policy: PolicyAnswer,
-): Promise<OpenApproval | undefined> {
-  const { gate } = policy;
-  if (gate !== 'approve' && gate !== 'confirm') return undefined;
-  const { scope, tenant, turn, step } = validation;
-  const expiresAt = minutesFromNow(policy.expiresAfterMinutes);
-  const approval = await openApproval(scope, {
-    gate,
-    chatId: turn.chatId,
-    turnId: turn.turnId,
-    stepId: step.stepId,
-    tool: step.tool,
-    rule: policy.rule,
-    argumentsHash: step.argumentsHash,
-    configHash: hashOfTerms(tenant.configuration, step.tool),
-    expiresAt,
-  });
-  const { outboxId } =
-    gate === 'approve'
-      ? await tell(validation, {
-          kind: 'acknowledgement',
-          text: say(tenant, 'waitingForOwner', { ref: approval.ref }),
-        })
-      : await askRequester(validation, tool, expiresAt);
-  return { ...approval, gate, expiresAt: approval.expiresAt.getTime(), outboxId };
-}
-
-/** The requester's own yes (spec D2): the question shows what will be done, in the runtime's words and not a model's. */
-async function askRequester(
-  validation: Validation,
-  tool: ToolDefinition,
-  expiresAt: Date,
-): Promise<{ outboxId: string }> {
-  const { scope, tenant, turn, step } = validation;
-  await openQuestion(scope, {
-    chatId: turn.chatId,
-    contactId: turn.contactId,
-    turnId: turn.turnId,
-    kind: 'confirm',
-    tool: tool.name,
-    missing: [],
-    arguments: step.arguments,
-    isTainted: turn.isTainted,
-    expiresAt,
-  });
-  const what = renderCall(tool, step.arguments, tenant.configuration.business);
-  return tell(validation, { kind: 'question', text: say(tenant, 'confirmRequest', { what }) });
-}
-
-async function requestKeyOf({ scope, turn, step }: Validation): Promise<Uint8Array> {
-  const key = await scope.content.keyOfContact(scope.tx, scope.tenantId, turn.contactId);
-  return scope.content.requestKeyOf(key, canonicalCall(step.tool, step.arguments));
-}
-
-function tell(
-  { scope, turn, step, answersMessageId }: Validation,
-  message: { kind: SayKind; text: string },
-): Promise<{ outboxId: string }> {
-  return planMessage(scope, {
-    chatId: turn.chatId,
-    contactId: turn.contactId,
-    turnId: turn.turnId,
-    origin: { kind: 'validate', id: step.stepId },
-    isTainted: turn.isTainted,
-    answersMessageId,
-    ...message,
-  });
-}
-
-function minutesFromNow(minutes: number): Date {
-  return new Date(Date.now() + minutes * 60_000);
 }
