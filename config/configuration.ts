@@ -1,14 +1,16 @@
 // What a tenant's configuration is once it has been read, merged and checked: plain, deep-frozen data. Other rooms import
 // these types and never read a YAML file themselves. What
 // each number is for stands beside it in defaults/*.yaml.
-import type { ApprovalSurface } from '../workflows/domain/approval.js';
-import type { Actor, ChatKind, Effect, Gate, Risk, ToolDefinition } from '../workflows/domain/tool.js';
+import type { ToolDefinition } from '../workflows/domain/tool.js';
 import type { Profile, TurnDecision } from '../workflows/domain/turn.js';
 import type { TimeWindow, Weekday } from './calendar.js';
 import type { PhraseBook } from './phrases.js';
+import type { Policy } from './policy-rules.js';
 import type { ProviderSettings } from './schema/providers.js';
+import type { SystemMessageBook } from './system-messages.js';
 
 export { WEEKDAYS, type TimeWindow, type Weekday } from './calendar.js';
+export type * from './policy-rules.js';
 
 export interface Configuration {
   /** By slug, in the order of the slugs. Never empty. */
@@ -41,6 +43,8 @@ export interface TenantConfiguration {
   shift: Shift;
   /** By language code: every language of `assistant.languages`, and those that are only heard. */
   phrases: Record<string, PhraseBook>;
+  /** By language: what the platform itself writes into chats, and what a message without words is called. Never empty. */
+  systemMessages: Record<string, SystemMessageBook>;
 }
 
 export interface Business {
@@ -96,6 +100,11 @@ export interface Limits {
   repeatHours: number;
   resultBytes: number;
   argumentsBytes: number;
+  /** A message that was written longer ago when it comes is kept, and not answered as if it were fresh. */
+  staleAfterHours: number;
+  /** Approvals of one chat that may wait at once; what is asked beyond is refused. */
+  openApprovalsPerChat: number;
+  approvalsPerChatAndHour: number;
 }
 
 /** Numbers of the lexical detector: BM25 over catalogue metadata, one weight per field. */
@@ -132,34 +141,6 @@ export interface Detection {
   candidateShare: number;
   /** Added to a tool that has a live context in this chat. */
   recentContextBonus: number;
-}
-
-/** The first rule that matches decides. No rule matches: an effect needs approval, anything unknown is denied. */
-export interface Policy {
-  rules: PolicyRule[];
-  /** Where an owner may decide an approval. */
-  surfaces: ApprovalSurface[];
-  /** How long an approval waits, unless its rule says otherwise. */
-  approvalMinutes: number;
-  /** How long the requester's own yes is waited for, unless the rule says otherwise. */
-  confirmMinutes: number;
-}
-
-export interface PolicyRule {
-  /** Unique; kept with every verdict. */
-  name: string;
-  /** An absent condition matches everything; within a list any value matches. */
-  when: {
-    effects?: Effect[] | undefined;
-    risks?: Risk[] | undefined;
-    actors?: Actor[] | undefined;
-    tools?: string[] | undefined;
-    chatKinds?: ChatKind[] | undefined;
-    tainted?: boolean | undefined;
-  };
-  then: Gate;
-  /** Only with `approve` and `confirm`. */
-  expiresAfterMinutes?: number | undefined;
 }
 
 /** What is removed from tool results before a model, a customer or a stored context sees it (spec A8). */
@@ -204,6 +185,8 @@ export interface WhatsappAccount {
   displayNumber: string;
   profile: string;
   graphVersion: string;
+  /** What the platform allows this number. */
+  messagesPerSecond: number;
   accessToken: string;
   /** One, or two during a rotation. */
   appSecrets: string[];

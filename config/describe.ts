@@ -1,5 +1,5 @@
 // The configuration on one screen: what somebody wants to see after a start. Holds no secret, because configuration doesn't.
-import { WEEKDAYS } from './calendar.js';
+import { WEEKDAYS, type TimeWindow, type Weekday } from './calendar.js';
 import type { Configuration, PolicyRule, TenantConfiguration } from './configuration.js';
 
 /** A summary in words, one block per tenant. */
@@ -22,6 +22,11 @@ function describeTenant(tenant: TenantConfiguration): string {
       'owners',
       `${owners.map(({ name }) => name).join(', ')}, by ${policy.surfaces.join(', ')}, within ${policy.approvalMinutes} min`,
     ],
+    ['channels', channelsInWords(tenant)],
+    ...(tenant.operators.length === 0
+      ? []
+      : [['operators', tenant.operators.map(({ name }) => name).join(', ')] satisfies [string, string]]),
+    ...(tenant.shift.enabled ? [['staffed', shiftInWords(tenant)] satisfies [string, string]] : []),
     ['limits', `${tenant.limits.modelCallsPerChatAndDay} model calls per chat and day`],
     ['version', tenant.hash.slice(0, 12)],
   ];
@@ -29,11 +34,31 @@ function describeTenant(tenant: TenantConfiguration): string {
   return [heading, ...rows.map(([label, value]) => `  ${label.padEnd(10)} ${value}`)].join('\n');
 }
 
-/** Neighbouring days with the same hours are said together: "monday–friday 09:00–18:00". */
+function channelsInWords({ channels }: TenantConfiguration): string {
+  const numbers = channels.whatsapp.map(
+    ({ displayNumber, profile }) => `WhatsApp ${displayNumber} (${profile})`,
+  );
+  return [`web (${channels.web.profile})`, ...numbers].join(', ');
+}
+
 function openingHoursInWords({ business }: TenantConfiguration): string {
+  return weekInWords((day) => windowsInWords(business.openingHours[day]) || 'closed');
+}
+
+/** When people are at the desk; a day that isn't named is the assistant's. */
+function shiftInWords({ shift }: TenantConfiguration): string {
+  return weekInWords((day) => windowsInWords(shift.staffed[day] ?? []) || 'nobody');
+}
+
+function windowsInWords(windows: readonly TimeWindow[]): string {
+  return windows.map(({ from, to }) => `${from}–${to}`).join(' ');
+}
+
+/** Neighbouring days with the same hours are said together: "monday–friday 09:00–18:00". */
+function weekInWords(hoursOf: (day: Weekday) => string): string {
   const groups: { first: string; last: string; hours: string }[] = [];
   for (const day of WEEKDAYS) {
-    const hours = business.openingHours[day].map(({ from, to }) => `${from}–${to}`).join(' ') || 'closed';
+    const hours = hoursOf(day);
     const current = groups.at(-1);
     if (current?.hours === hours) current.last = day;
     else groups.push({ first: day, last: day, hours });

@@ -2,6 +2,7 @@
 // here comes back typed, or as one error that names every variable at once. Values are never shown: some are secrets, and
 // a message that shows the others would have to know which.
 import { z } from 'zod';
+import { withFiles } from './environment-files.js';
 
 export interface EnvironmentProblem {
   variable: string;
@@ -33,9 +34,13 @@ export interface ProcessEnvironment {
   graphUrl?: string;
   /** Said beside every answer of a model that is not the real one. Absent: nothing needs saying. */
   modelLabel?: string;
+  /** Holds the bearer token that opens the metrics, so that whoever collects them needs no other right. */
+  metricsTokenFile?: string;
 }
 
 export interface WorkerEnvironment extends ProcessEnvironment {
+  /** Where the worker tells its health and metrics. Absent: nowhere. */
+  health?: { host: string; port: number };
   anthropic: {
     apiKey: string;
     /** Absent: the SDK's own. */
@@ -50,6 +55,19 @@ export interface GatewayEnvironment extends ProcessEnvironment {
   apiTokenFile: string;
   /** A one-time login link is created at start and handed to the parent process. */
   issueLoginLink: boolean;
+}
+
+/** What a command of the command line works on. Absent addresses: it looks for a local start instead. */
+export interface CommandEnvironment {
+  databaseUrl?: string;
+  temporal: { address: string; namespace: string; uiUrl?: string };
+  /** Absent: commands that read or write content can't. */
+  masterKeyFile?: string;
+  /** Absent: the folder that comes with the program. */
+  configDirectory?: string;
+  /** Absent: nothing is known of secrets. */
+  secretsDirectory?: string;
+  logLevel: LogLevel;
 }
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
@@ -82,31 +100,68 @@ const shared = {
   AROKO_TEMPORAL_NAMESPACE: text(RIGHT.text).default('default'),
   AROKO_TEMPORAL_UI_URL: url(/^https?$/, RIGHT.url).optional(),
   AROKO_MASTER_KEY_FILE: text(RIGHT.file),
-  AROKO_CONFIG_DIR: text(RIGHT.file).default('./config'),
+  AROKO_CONFIG_DIR: text(RIGHT.directory).default('./config'),
   AROKO_LOG_LEVEL: z.enum(LOG_LEVELS, { error: RIGHT.logLevel }).default('info'),
   AROKO_MODEL_LABEL: text(RIGHT.text).optional(),
   AROKO_SECRETS_DIR: text(RIGHT.directory).optional(),
   AROKO_GRAPH_URL: url(/^https?$/, RIGHT.url).optional(),
+  AROKO_METRICS_TOKEN_FILE: text(RIGHT.file).optional(),
 };
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: RIGHT.port })
+  .transform(Number)
+  .pipe(z.number().max(65_535, { error: RIGHT.port }));
 
 export const workerVariables = z.object({
   ...shared,
   ANTHROPIC_API_KEY: text(RIGHT.key),
   ANTHROPIC_BASE_URL: url(/^https?$/, RIGHT.url).optional(),
+  AROKO_WORKER_HEALTH_HOST: text(RIGHT.text).default('127.0.0.1'),
+  AROKO_WORKER_HEALTH_PORT: port.optional(),
 });
 
 export const gatewayVariables = z.object({
   ...shared,
   AROKO_GATEWAY_HOST: text(RIGHT.text).default('127.0.0.1'),
-  AROKO_GATEWAY_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, { error: RIGHT.port })
-    .transform(Number)
-    .pipe(z.number().max(65_535, { error: RIGHT.port }))
-    .default(3000),
+  AROKO_GATEWAY_PORT: port.default(3000),
   AROKO_API_TOKEN_FILE: text(RIGHT.file),
   AROKO_ISSUE_LOGIN_LINK: z.literal('1', { error: RIGHT.flag }).optional(),
 });
+
+/** The same names as the processes', and none of them has to be set. */
+export const commandVariables = z.object({
+  AROKO_DATABASE_URL: shared.AROKO_DATABASE_URL.optional(),
+  AROKO_TEMPORAL_ADDRESS: shared.AROKO_TEMPORAL_ADDRESS,
+  AROKO_TEMPORAL_NAMESPACE: shared.AROKO_TEMPORAL_NAMESPACE,
+  AROKO_TEMPORAL_UI_URL: shared.AROKO_TEMPORAL_UI_URL,
+  AROKO_MASTER_KEY_FILE: shared.AROKO_MASTER_KEY_FILE.optional(),
+  AROKO_CONFIG_DIR: text(RIGHT.directory).optional(),
+  AROKO_SECRETS_DIR: text(RIGHT.directory).optional(),
+  AROKO_LOG_LEVEL: z.enum(LOG_LEVELS, { error: RIGHT.logLevel }).default('error'),
+});
+
+/**
+ * The command line's environment.
+ *
+ * @throws {EnvironmentError} with every variable that is malformed.
+ */
+export function commandEnvironment(env: Variables): CommandEnvironment {
+  const read = parse(commandVariables, env);
+  return {
+    ...(read.AROKO_DATABASE_URL !== undefined && { databaseUrl: read.AROKO_DATABASE_URL }),
+    temporal: {
+      address: read.AROKO_TEMPORAL_ADDRESS,
+      namespace: read.AROKO_TEMPORAL_NAMESPACE,
+      ...(read.AROKO_TEMPORAL_UI_URL !== undefined && { uiUrl: read.AROKO_TEMPORAL_UI_URL }),
+    },
+    ...(read.AROKO_MASTER_KEY_FILE !== undefined && { masterKeyFile: read.AROKO_MASTER_KEY_FILE }),
+    ...(read.AROKO_CONFIG_DIR !== undefined && { configDirectory: read.AROKO_CONFIG_DIR }),
+    ...(read.AROKO_SECRETS_DIR !== undefined && { secretsDirectory: read.AROKO_SECRETS_DIR }),
+    logLevel: read.AROKO_LOG_LEVEL,
+  };
+}
 
 /**
  * The worker's environment.
@@ -121,6 +176,9 @@ export function workerEnvironment(env: Variables): WorkerEnvironment {
       apiKey: read.ANTHROPIC_API_KEY,
       ...(read.ANTHROPIC_BASE_URL === undefined ? {} : { baseUrl: read.ANTHROPIC_BASE_URL }),
     },
+    ...(read.AROKO_WORKER_HEALTH_PORT !== undefined && {
+      health: { host: read.AROKO_WORKER_HEALTH_HOST, port: read.AROKO_WORKER_HEALTH_PORT },
+    }),
   };
 }
 
@@ -156,12 +214,16 @@ function processEnvironment(read: SharedVariables): ProcessEnvironment {
     ...(read.AROKO_SECRETS_DIR === undefined ? {} : { secretsDirectory: read.AROKO_SECRETS_DIR }),
     ...(read.AROKO_GRAPH_URL === undefined ? {} : { graphUrl: read.AROKO_GRAPH_URL }),
     ...(read.AROKO_MODEL_LABEL === undefined ? {} : { modelLabel: read.AROKO_MODEL_LABEL }),
+    ...(read.AROKO_METRICS_TOKEN_FILE !== undefined && { metricsTokenFile: read.AROKO_METRICS_TOKEN_FILE }),
   };
 }
 
 /** An empty variable counts as absent: that is how compose files and shells write "not set". */
-function parse<T>(schema: z.ZodType<T>, env: Variables): T {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => (value ?? '').trim() !== ''));
+function parse<T>(schema: z.ZodType<T> & { shape: object }, env: Variables): T {
+  const given = withFiles(env, Object.keys(schema.shape));
+  const present = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => (value ?? '').trim() !== ''),
+  );
   const result = schema.safeParse(present);
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue): EnvironmentProblem => {

@@ -3,6 +3,7 @@
 //
 //   <directory>/defaults/*.yaml            sections for all tenants
 //   <directory>/phrases/<language>.yaml    sentences and word lists for all tenants
+//   <directory>/phrases/system.<language>.yaml  what the platform itself writes, and names for messages without words
 //   <directory>/tenants/<slug>/*.yaml      sections of one tenant, over the defaults
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -10,12 +11,13 @@ import { basename, join } from 'node:path';
 import canonicalize from 'canonicalize';
 import type { z } from 'zod';
 import type { Configuration, TenantConfiguration } from './configuration.js';
-import { accountProblem, crossProblems } from './cross-checks.js';
+import { crossProblems } from './cross-checks.js';
 import { isMapping, merge } from './merge.js';
+import { sharedAccountProblems } from './people-checks.js';
 import { ConfigurationError, type ConfigurationProblem } from './problems.js';
 import { explain, unknownKey, type Explained } from './schema/explain.js';
 import { SECTIONS, type ReadSections, type SectionName, type Sections } from './schema/sections.js';
-import { locate, readSource, yamlFilesIn, type Source } from './yaml-source.js';
+import { locate, originOf, readSource, yamlFilesIn, type Path, type Source } from './yaml-source.js';
 
 export { ConfigurationError, EXIT_CONFIGURATION, type ConfigurationProblem } from './problems.js';
 
@@ -67,13 +69,19 @@ function readDefaults(directory: string): Layer {
   const phrases = readLayer(
     yamlFilesIn(join(directory, 'phrases')).map((file) => ({
       file,
-      base: ['phrases', basename(file, '.yaml')],
+      base: phrasesBase(basename(file, '.yaml')),
     })),
   );
   return {
     sources: [...sections.sources, ...phrases.sources],
     problems: [...sections.problems, ...phrases.problems],
   };
+}
+
+/** `en` is a phrase book, `system.en` holds what the platform itself writes in that language. */
+function phrasesBase(name: string): string[] {
+  const [, language] = /^system\.(.+)$/.exec(name) ?? [];
+  return language === undefined ? ['phrases', name] : ['systemMessages', language];
 }
 
 function readLayer(files: { file: string; base: string[] }[]): Layer {
@@ -113,7 +121,7 @@ function readTenant(input: {
   problems: ConfigurationProblem[];
 } {
   const { slug, folder, defaults, others } = input;
-  const layer = readLayer(yamlFilesIn(folder).map((file) => ({ file, base: [] })));
+  const layer = readTenantLayer(folder);
   const sources = [...defaults.sources, ...layer.sources];
   const { sections, problems } = readSections(mergedValue(sources));
   problems.push(...crossProblems(sections));
@@ -125,7 +133,7 @@ function readTenant(input: {
     });
   }
   const tenant = isWhole(sections) ? tenantOf(slug, sections) : undefined;
-  if (tenant !== undefined) problems.push(...accountProblem(tenant, others));
+  if (tenant !== undefined) problems.push(...sharedAccountProblems(tenant, others));
 
   // A file that isn't YAML makes its sections look missing; the syntax is the problem to name, not its consequences.
   const broken = [...defaults.problems, ...layer.problems].some(({ path }) => path === '');
@@ -137,6 +145,26 @@ function readTenant(input: {
       ...here.map((problem) => placed(problem, locate(sources, problem.path) ?? { file: folder })),
     ],
   };
+}
+
+/**
+ * The sections of one tenant as they are active, and where each value was written: for people who look for it. The
+ * configuration must have been loaded before, which is where problems are told.
+ */
+export function readWithOrigins(from: { directory: string; slug: string }): {
+  sections: ReadSections;
+  originOf: (path: Path) => { file: string; line?: number } | undefined;
+} {
+  const { sources } = readTenantLayer(join(from.directory, 'tenants', from.slug));
+  const all = [...readDefaults(from.directory).sources, ...sources];
+  return {
+    sections: readSections(mergedValue(all)).sections,
+    originOf: (path) => originOf(all, path),
+  };
+}
+
+function readTenantLayer(folder: string): Layer {
+  return readLayer(yamlFilesIn(folder).map((file) => ({ file, base: [] })));
 }
 
 function mergedValue(sources: readonly Source[]): Record<string, unknown> {
@@ -174,6 +202,7 @@ function readSections(merged: Record<string, unknown>): { sections: ReadSections
     forwarding: read('forwarding', SECTIONS.forwarding),
     shift: read('shift', SECTIONS.shift),
     phrases: read('phrases', SECTIONS.phrases),
+    systemMessages: read('systemMessages', SECTIONS.systemMessages),
   };
   return { sections, problems };
 }

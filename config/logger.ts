@@ -2,7 +2,7 @@
 // people or models wrote never gets in. Types can't tell a code from a sentence, so a guard looks at each value: codes hold
 // no spaces, and fields that would hold content or secrets are withheld whatever they hold (spec A14).
 import { createLogger as createWinston, format, transports, type transport } from 'winston';
-import type { LogLevel } from './environment.js';
+import { LOG_LEVELS, type LogLevel } from './environment.js';
 
 export type Fact = string | number | boolean | undefined;
 export type Facts = Readonly<Record<string, Fact>>;
@@ -39,17 +39,17 @@ function isCode(value: string): boolean {
 
 /**
  * A logger of one process. Without a destination it writes to standard output, which the launcher or the container
- * keeps.
+ * keeps; the command line's goes to standard error, because its output is its answer.
  */
 export function createLogger(options: {
-  process: 'worker' | 'gateway' | 'launcher';
+  process: 'worker' | 'gateway' | 'launcher' | 'cli';
   level: LogLevel;
   destination?: transport;
 }): Logger {
   const winston = createWinston({
     level: options.level,
     format: format.combine(asEvent(), format.timestamp(), format.json()),
-    transports: [options.destination ?? new transports.Console()],
+    transports: [options.destination ?? consoleOf(options.process)],
   });
   const withIds = (ids: Facts): Logger => {
     const write =
@@ -71,6 +71,10 @@ export function createLogger(options: {
     };
   };
   return withIds({});
+}
+
+function consoleOf(name: string): transport {
+  return new transports.Console(name === 'cli' ? { stderrLevels: [...LOG_LEVELS] } : {});
 }
 
 /**

@@ -41,3 +41,18 @@ export async function retryUntil<T>(input: {
     }
   }
 }
+
+/** Whether the work is done within this time; a failure is a no. */
+export async function within(deadlineMs: number, work: PromiseLike<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineMs);
+  });
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,6 +1,8 @@
 // Fixed sentences and word lists. Code knows the keys below; the words lie in phrases/<language>.yaml and may be replaced
 // per tenant. Phrases are words, never patterns: whoever writes them needs no regular expressions.
 import type { ApologyReason, ErrorCode } from '../workflows/domain/failures.js';
+import { DESK_SENTENCES, type DeskSentenceKey } from './desk-phrases.js';
+import { OWNER_LISTS, OWNER_SENTENCES, type OwnerSentenceKey } from './owner-phrases.js';
 
 interface Placeholders {
   /** Stand in the sentence always. */
@@ -26,6 +28,10 @@ type ReplyKey =
   | 'pausedByHuman'
   | 'currentDate'
   | 'unknownOutcome'
+  | 'unknownHappened'
+  | 'unknownNotHappened'
+  | 'tooManyApprovals'
+  | 'approvalExpiredHandOff'
   | 'confirmRequest'
   | 'notConfirmed'
   | 'confirmExpired';
@@ -52,6 +58,13 @@ export const SENTENCES = {
   currentDate: { required: ['date', 'time'], optional: [] },
   /** An effect may have happened, and a person looks into it. Neither done nor failed may be said. */
   unknownOutcome: PLAIN,
+  /** A person has found out that it did happen; nothing is known of it but that. */
+  unknownHappened: PLAIN,
+  unknownNotHappened: PLAIN,
+  /** The owners are not asked any more for this chat just now. */
+  tooManyApprovals: PLAIN,
+  /** Nobody answered in time, and a person takes over. */
+  approvalExpiredHandOff: PLAIN,
   /** Asks the requester for their own yes; `what` is rendered by the runtime from tool and arguments. */
   confirmRequest: { required: ['what'], optional: [] },
   /** The requester said no, or spoke of something else. */
@@ -74,7 +87,13 @@ export const SENTENCES = {
   CONNECTOR_UNSUPPORTED_URL: PLAIN,
   FOLLOWUP_AMBIGUOUS: PLAIN,
   FOLLOWUP_CONTEXT_EXPIRED: PLAIN,
-} as const satisfies Record<ReplyKey | ApologyReason | ErrorCode, Placeholders>;
+
+  ...OWNER_SENTENCES,
+  ...DESK_SENTENCES,
+} as const satisfies Record<
+  ReplyKey | ApologyReason | ErrorCode | OwnerSentenceKey | DeskSentenceKey,
+  Placeholders
+>;
 
 export type SentenceKey = keyof typeof SENTENCES;
 
@@ -111,6 +130,7 @@ export const PHRASE_LISTS = [
   'yes',
   /** A plain no. */
   'no',
+  ...OWNER_LISTS,
 ] as const;
 
 export type PhraseListKey = (typeof PHRASE_LISTS)[number];

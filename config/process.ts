@@ -1,5 +1,6 @@
 // The life of a process of ours: it starts, tells its parent that it is ready, and ends in order. Only `main.ts` files
-// call this. Ctrl-C, SIGTERM and a parent that is gone all mean the same: finish what is in hand, then go.
+// call this. Ctrl-C, SIGTERM and a parent that is gone all mean the same: finish what is in hand, then go. SIGHUP means:
+// read the configuration again.
 import { EnvironmentError } from './environment.js';
 import { ConfigurationError, EXIT_CONFIGURATION } from './problems.js';
 
@@ -10,6 +11,8 @@ export interface RunningProcess {
   ready?: Record<string, string>;
   /** Settles when the process can't go on by itself. Absent: it goes on until it is told to stop. */
   ended?: Promise<void>;
+  /** Reads its configuration again (SIGHUP); what can't be used changes nothing. Absent: it has none. */
+  reload?: () => unknown;
 }
 
 /** Longer than any call under way; a process that hangs in its end is ended. */
@@ -25,8 +28,17 @@ export async function runProcess(
 ): Promise<void> {
   const closers: Close[] = [];
   const askedToEnd = untilAskedToEnd();
+  let reload: RunningProcess['reload'];
+  let isReloadWanted = false;
+  // Heard from the beginning: unheard it would end the process. Whoever is still starting may have read the files already.
+  process.on('SIGHUP', () => {
+    if (reload) reload();
+    else isReloadWanted = true;
+  });
   const life = async (): Promise<void> => {
-    const { ready, ended } = await start((close) => closers.push(close));
+    const { ready, ended, ...running } = await start((close) => closers.push(close));
+    reload = running.reload;
+    if (isReloadWanted) reload?.();
     process.send?.({ type: 'ready', ...ready });
     await (ended ?? askedToEnd);
   };

@@ -90,6 +90,22 @@ export function locate(sources: readonly Source[], path: Path): { file: string; 
   return { file: best.source.file, ...(best.line === undefined ? {} : { line: best.line }) };
 }
 
+/** Where exactly this value stands, in the latest layer that has it; nowhere: the schema filled it in. */
+export function originOf(
+  sources: readonly Source[],
+  path: Path,
+): { file: string; line?: number } | undefined {
+  for (const source of sources.toReversed()) {
+    if (!source.base.every((part, index) => path[index] === part)) continue;
+    const own = path.slice(source.base.length);
+    const { depth, line } = deepest(source, own);
+    if (own.length > 0 && depth === own.length) {
+      return { file: source.file, ...(line === undefined ? {} : { line }) };
+    }
+  }
+  return undefined;
+}
+
 /** How much of the path exists in the file, and the line of the last part that does. */
 function deepest(source: Source, path: Path): { depth: number; line: number | undefined } {
   for (let depth = path.length; depth > 0; depth--) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WEEKDAYS } from '../calendar.js';
-import { date, key, language, line, text, textOfForm, timeZone, windowsOfDay } from './values.js';
+import { date, key, language, line, secretName, text, textOfForm, timeZone, windowsOfDay } from './values.js';
 
 export const business = z.strictObject({
   name: line,
@@ -24,8 +24,6 @@ const phoneNumber = textOfForm(
   /^\+[1-9]\d{6,14}$/,
   'an international number such as "+905550001122", in quotes',
 );
-/** Names a file in the directory of secrets; the value itself never stands in a configuration file. */
-const secretName = textOfForm(/^[a-z][a-z0-9-]{0,63}$/, 'the name of a file in the directory of secrets');
 const template = z.strictObject({
   name: textOfForm(/^[a-z0-9_]{1,512}$/, 'the name of an approved template'),
   language: line,
@@ -43,6 +41,8 @@ const whatsappAccount = z.strictObject({
   /** Two while the secret is being rotated. */
   appSecrets: z.array(secretName).min(1).max(2),
   verifyToken: secretName,
+  /** What the platform allows the number; 20 where the number is also used with the app. */
+  messagesPerSecond: z.int().min(1).max(1_000).default(80),
   /** Approved templates for what has to be said outside the 24-hour window. Absent: it can't be said. */
   templates: z
     .strictObject({
@@ -55,7 +55,7 @@ const whatsappAccount = z.strictObject({
 
 export const channels = z.strictObject({
   web: z.strictObject({ accountKey: key, profile: key.default('instant') }),
-  whatsapp: z.array(whatsappAccount).max(20).default([]),
+  whatsapp: z.array(whatsappAccount).max(200).default([]),
 });
 
 /** Verified addresses of a person, by channel. Who writes from one is that person. */

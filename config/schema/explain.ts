@@ -1,6 +1,7 @@
 // Turns what zod found into what is wrong and what would be right, in words for whoever wrote the file.
 import { z } from 'zod';
 import { nearest } from '../suggest.js';
+import { SECRET_NAME } from './values.js';
 
 export interface Explained {
   path: (string | number)[];
@@ -19,15 +20,19 @@ export function explain(schema: z.ZodType, issue: z.core.$ZodIssue): Explained[]
         { path, wrong: `"${String(path.at(-1))}" can't be a name here`, right: rightOfKey(issue.issues) },
       ];
     case 'invalid_type':
-      return issue.input === undefined
-        ? [{ path, wrong: 'is missing', right: inWords(issue.expected) }]
-        : [{ path, wrong: `is ${kindOf(issue.input)}`, right: inWords(issue.expected) }];
+      return [wrongType(path, issue)];
     case 'invalid_value':
       return [invalidValue(path, issue)];
     case 'too_small':
       return [{ path, wrong: 'is too small', right: bound('at least', issue.minimum, issue.origin) }];
     case 'too_big':
       return [{ path, wrong: 'is too large', right: bound('at most', issue.maximum, issue.origin) }];
+    case 'invalid_union':
+      return [
+        { path, wrong: `${shown(issue.input)} is of no kind that fits`, right: unionInWords(issue.errors) },
+      ];
+    case 'not_multiple_of':
+      return [{ path, wrong: `${shown(issue.input)} does not fit`, right: `a multiple of ${issue.divisor}` }];
     case 'custom':
       return [{ path, wrong: issue.message, right: rightOf(issue.params) }];
     default:
@@ -85,6 +90,29 @@ function rightOfKey(issues: readonly z.core.$ZodIssue[]): string {
   return issue?.code === 'custom' ? rightOf(issue.params) : (issue?.message ?? 'another name');
 }
 
+function wrongType(path: (string | number)[], issue: z.core.$ZodIssueInvalidType): Explained {
+  const right = ownWords(issue) ?? inWords(issue.expected);
+  if (issue.input === undefined) return { path, wrong: 'is missing', right };
+  // Digits in the place of a secret's name may be the secret.
+  return { path, wrong: right === SECRET_NAME ? 'is no text' : `is ${kindOf(issue.input)}`, right };
+}
+
+/** A schema may say itself what belongs here; zod's own message would only repeat the types. */
+function ownWords({ message }: z.core.$ZodIssue): string | undefined {
+  return message.startsWith('Invalid input') ? undefined : message;
+}
+
+/** What each branch would have taken: "text, a number or true or false". */
+function unionInWords(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const kinds = branches.flatMap(([issue]) => {
+    if (issue?.code === 'invalid_type') return [inWords(issue.expected)];
+    return issue?.code === 'invalid_value' ? [issue.values.map(String).join(', ')] : [];
+  });
+  const last = kinds.at(-1);
+  if (last === undefined) return 'a value that passes this check';
+  return kinds.length === 1 ? last : `${kinds.slice(0, -1).join(', ')} or ${last}`;
+}
+
 const WORDS: Record<string, string> = {
   string: 'text',
   number: 'a number',
@@ -108,7 +136,7 @@ function kindOf(value: unknown): string {
 
 /** Short, because a wrong value may be a page of text. */
 function shown(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

@@ -60,6 +60,9 @@ export const limits = z.strictObject({
   repeatHours: z.int().min(0).max(720),
   resultBytes: z.int().min(256).max(1_048_576),
   argumentsBytes: z.int().min(64).max(262_144),
+  staleAfterHours: z.int().min(1).max(168),
+  openApprovalsPerChat: z.int().min(1).max(100),
+  approvalsPerChatAndHour: z.int().min(1).max(1_000),
 });
 
 const weight = z.number().min(0).max(100);

@@ -29,6 +29,17 @@ const knowledge = z.strictObject({
   quoteCharacters: z.int().min(80).max(600),
 });
 
+/** Questions to the people whom `operators` names. */
+const operators = z.strictObject({
+  /** Who is asked where a call names nobody: the id of an operator. Absent: the first one. */
+  usually: z.string().trim().min(1).max(64).optional(),
+  /** How many pictures and files go along with a question. */
+  media: z.int().min(0).max(10),
+  /** How many messages of the conversation go along. */
+  messages: z.int().min(1).max(40),
+});
+
+export type OperatorsSettings = z.infer<typeof operators>;
 export type BookingsSettings = z.infer<typeof bookings>;
 export type KnowledgeSettings = z.infer<typeof knowledge>;
 
@@ -36,6 +47,7 @@ export const providers = z.strictObject({
   bookings: bookings.optional(),
   business: business.optional(),
   knowledge: knowledge.optional(),
+  operators: operators.optional(),
 });
 
 /** Absent: no tool needs the provider. */
@@ -53,4 +65,5 @@ export const OPERATIONS = {
   },
   business: { openingHours: { writes: false }, currentDate: { writes: false } },
   knowledge: { search: { writes: false } },
+  operators: { forwardToOperator: { writes: true }, forwardConversation: { writes: true } },
 } as const satisfies Record<ProviderName, Record<string, { writes: boolean }>>;

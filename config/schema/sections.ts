@@ -6,6 +6,7 @@ import { phraseBook } from './phrases.js';
 import { policy } from './policy.js';
 import { providers } from './providers.js';
 import { scrubbing } from './scrubbing.js';
+import { systemMessages } from './system-messages.js';
 import { tools } from './tools.js';
 import { language } from './values.js';
 
@@ -26,6 +27,7 @@ export const SECTIONS = {
   forwarding,
   shift,
   phrases: z.record(language, phraseBook),
+  systemMessages,
 } as const;
 
 export type SectionName = keyof typeof SECTIONS;

@@ -21,16 +21,42 @@ export function checkedBy<T>(
   };
 }
 
-/** Text of a certain form, with a sentence about the form. */
+/** Text of a certain form, with a sentence about the form; also said to whoever forgot the quotes around a number. */
 export function textOfForm(pattern: RegExp, right: string): z.ZodString {
   return z
-    .string()
+    .string({ error: right })
     .check(
       checkedBy((value) =>
         pattern.test(value) ? undefined : { wrong: `${JSON.stringify(value)} has the wrong form`, right },
       ),
-    );
+    )
+    .meta({ pattern: pattern.source, description: right });
 }
+
+/** What would be right where a secret is named. */
+export const SECRET_NAME =
+  'the name of a file in the directory of secrets: lower case letters, digits and hyphens';
+
+/** How a schema says that a value names a secret; kept by its JSON Schema, where `secrets.ts` and editors find it. */
+export const SECRET_NAME_FORMAT = 'secret-name';
+
+/**
+ * The name of a secret. Whoever wrote the secret itself in its place made the one mistake whose message mustn't quote the
+ * value.
+ */
+export const secretName = z
+  .string({ error: SECRET_NAME })
+  .check(
+    checkedBy((value) =>
+      /^[a-z][a-z0-9-]{0,63}$/.test(value)
+        ? undefined
+        : {
+            wrong: 'is not the name of a secret (the value itself is never written here)',
+            right: SECRET_NAME,
+          },
+    ),
+  )
+  .meta({ format: SECRET_NAME_FORMAT, description: SECRET_NAME });
 
 export const text = z.string().trim().min(1).max(4_000);
 export const line = z
