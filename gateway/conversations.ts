@@ -5,7 +5,9 @@ import pLimit from 'p-limit';
 import { errorFacts, type Logger } from '../config/logger.js';
 import {
   CONVERSATION_WORKFLOW,
+  deskChanged,
   inboxChanged,
+  runEnded,
   say,
   type ConversationInput,
   type InboxChanged,
@@ -24,10 +26,22 @@ export type Woken = 'woken' | 'no_run' | 'failed';
 
 /** What the gateway asks of Temporal. None of these rejects: the outcome is the value. */
 export interface Conversations {
-  /** Tells the chat's conversation, started where there is none, that the inbox has rows up to `upTo`. */
-  ring(bell: ChatRef & InboxChanged): Promise<Rung>;
+  /**
+   * Tells the chat's conversation, started where there is none, that the inbox has rows up to `upTo`. `channel`: what the
+   * engineer reads beside a new one in the Temporal UI; absent where whoever rings doesn't know it.
+   */
+  ring(bell: ChatRef & InboxChanged & { channel?: string }): Promise<Rung>;
   /** Hands the conversation words of a run again, which it hasn't delivered yet. */
   say(what: ChatRef & Say): Promise<Rung>;
+  /**
+   * Tells the chat's conversation that somebody has taken the chat or given it back. Where there is none, none is needed,
+   * unless something is left to be done there: `starts`.
+   */
+  deskChanged(chat: ChatRef & { starts?: boolean }): Promise<Rung>;
+  /** Tells the conversation that the workflow of a run is gone: its customer gets an honest word. */
+  runEnded(run: ChatRef & { turnId: string }): Promise<Rung>;
+  /** Whether the workflow of a run is closed, or gone. Undefined: nobody knows just now. */
+  isRunClosed(run: { turnId: string }): Promise<boolean | undefined>;
   /** Wakes the run that waits for this approval; it looks at the row itself. */
   wakeRun(decided: { turnId: string; approvalId: string }): Promise<Woken>;
   /** Temporal answers, within 3 s. */
@@ -38,18 +52,24 @@ export interface Conversations {
 
 /** Enough for bursts; more only queues up inside Temporal's frontend. */
 const CALLS_AT_ONCE = 16;
+/**
+ * Rings of new messages: when many come at once they wait here, where bells of one chat become one, and leave the machine to
+ * those that are still to be accepted.
+ */
+const RINGS_AT_ONCE = 4;
 /** A ring that takes longer is given up: the sweep comes by every 5 s anyway. */
 const CALL_DEADLINE_MS = 5_000;
 const HEALTH_DEADLINE_MS = 3_000;
 
 export function createConversations(deps: { client: Client; logger: Logger }): Conversations {
   const { client, logger } = deps;
-  const limit = pLimit(CALLS_AT_ONCE);
+  const calls = pLimit(CALLS_AT_ONCE);
+  const rings = pLimit(RINGS_AT_ONCE);
   const underWay = new Set<Promise<unknown>>();
   // Bells that wait for their turn, by chat: a later one raises the number of the waiting one instead of queueing up.
   const waiting = new Map<string, { upTo: number; rung: Promise<Rung> }>();
 
-  function call<T>(work: () => Promise<T>): Promise<T> {
+  function call<T>(work: () => Promise<T>, limit = calls): Promise<T> {
     const promise = limit(() => client.withDeadline(Date.now() + CALL_DEADLINE_MS, work));
     underWay.add(promise);
     const done = () => underWay.delete(promise);
@@ -57,23 +77,26 @@ export function createConversations(deps: { client: Client; logger: Logger }): C
     return promise;
   }
 
-  async function toConversation(chat: ChatRef, send: (start: Start) => Promise<unknown>): Promise<Rung> {
+  async function toConversation(
+    { tenantId, chatId, channel }: ChatRef & { channel?: string },
+    send: (start: Start) => Promise<unknown>,
+  ): Promise<Rung> {
     try {
       await send({
-        workflowId: conversationWorkflowId(chat),
+        workflowId: conversationWorkflowId({ tenantId, chatId }),
         taskQueue: TASK_QUEUE,
-        args: [{ tenantId: chat.tenantId, chatId: chat.chatId }],
-        staticSummary: 'conversation on web',
+        args: [{ tenantId, chatId }],
+        staticSummary: channel === undefined ? 'conversation' : `conversation on ${channel}`,
       });
       return 'rung';
     } catch (error) {
-      logger.warn('conversation.ring_failed', { ...chat, ...errorFacts(error) });
+      logger.warn('conversation.ring_failed', { tenantId, chatId, ...errorFacts(error) });
       return 'failed';
     }
   }
 
   return {
-    ring({ tenantId, chatId, upTo }) {
+    ring({ tenantId, chatId, upTo, channel }) {
       const key = `${tenantId}/${chatId}`;
       const known = waiting.get(key);
       if (known) {
@@ -81,15 +104,17 @@ export function createConversations(deps: { client: Client; logger: Logger }): C
         return known.rung;
       }
       const bell: { upTo: number; rung: Promise<Rung> } = { upTo, rung: Promise.resolve('rung') };
-      bell.rung = call(() =>
-        toConversation({ tenantId, chatId }, (start) => {
-          waiting.delete(key);
-          return client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
-            ...start,
-            signal: inboxChanged,
-            signalArgs: [{ upTo: bell.upTo }],
-          });
-        }),
+      bell.rung = call(
+        () =>
+          toConversation({ tenantId, chatId, ...(channel !== undefined && { channel }) }, (start) => {
+            waiting.delete(key);
+            return client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
+              ...start,
+              signal: inboxChanged,
+              signalArgs: [{ upTo: bell.upTo }],
+            });
+          }),
+        rings,
       );
       waiting.set(key, bell);
       return bell.rung;
@@ -104,6 +129,51 @@ export function createConversations(deps: { client: Client; logger: Logger }): C
           }),
         ),
       );
+    },
+    deskChanged({ tenantId, chatId, starts = false }) {
+      const chat = { tenantId, chatId };
+      return call(async () => {
+        if (starts) {
+          return toConversation(chat, (start) =>
+            client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
+              ...start,
+              signal: deskChanged,
+              signalArgs: [],
+            }),
+          );
+        }
+        try {
+          await client.workflow.getHandle(conversationWorkflowId(chat)).signal(deskChanged);
+          return 'rung';
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return 'rung';
+          logger.warn('conversation.ring_failed', { ...chat, ...errorFacts(error) });
+          return 'failed';
+        }
+      });
+    },
+    runEnded({ tenantId, chatId, turnId }) {
+      return call(() =>
+        toConversation({ tenantId, chatId }, (start) =>
+          client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
+            ...start,
+            signal: runEnded,
+            signalArgs: [{ turnId }],
+          }),
+        ),
+      );
+    },
+    isRunClosed({ turnId }) {
+      return call(async () => {
+        try {
+          const { status } = await client.workflow.getHandle(toolRunWorkflowId({ turnId })).describe();
+          return status.name !== 'RUNNING';
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return true;
+          logger.warn('run.look_failed', { turnId, ...errorFacts(error) });
+          return undefined;
+        }
+      });
     },
     wakeRun({ turnId, approvalId }) {
       return call(async () => {

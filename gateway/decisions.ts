@@ -1,10 +1,17 @@
-// An owner's yes or no, from whatever surface of the gateway. The row decides, in one transaction; the run is woken after
-// the commit, and by the sweep where that fails.
-import type { Logger } from '../config/logger.js';
+// An owner's yes, no or change, from whatever surface of the gateway. The row decides, in one transaction; the run is woken
+// after the commit, and by the sweep where that fails.
+import {
+  editApproval,
+  type Change,
+  type EditOutcome,
+  type EditProblem,
+} from '../activities/approvals/edit.js';
 import type { TenantConfiguration } from '../config/configuration.js';
+import type { Logger } from '../config/logger.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
-import { decide } from '../prisma/stores/approvals.js';
+import { WRONG_CODES_WITHIN_MINUTES } from '../prisma/stores/approval-refusals.js';
+import { decide, type ApprovalKey, type DecisionOutcome } from '../prisma/stores/approvals.js';
 import {
   refProblem,
   type ApprovalDecision,
@@ -14,23 +21,47 @@ import {
 import type { Conversations } from './conversations.js';
 import { isWellFormed } from './message-text.js';
 
-export interface DecisionRequest {
+interface Request {
   tenantId: string;
-  key: { ref: string } | { approvalId: string };
-  decision: ApprovalDecision;
-  reason?: string | undefined;
+  key: ApprovalKey;
   approver: { surface: ApprovalSurface; id: string };
 }
 
+export interface DecisionRequest extends Request {
+  decision: ApprovalDecision;
+  reason?: string | undefined;
+}
+
+export interface EditRequest extends Request {
+  change: Change;
+}
+
+export type Refused =
+  | { outcome: 'already_decided'; approvalId: string; state: ApprovalState }
+  | { outcome: 'expired' | 'not_asked'; approvalId: string }
+  /** This approver has said yes before; so many others still have to. */
+  | { outcome: 'already_said'; approvalId: string; missing: number }
+  /** Replaced by an edit: `newRef` asks now. */
+  | { outcome: 'edited_before'; approvalId: string; newRef: string }
+  | { outcome: 'unknown' | 'too_many_codes' }
+  | { outcome: 'refused'; why: 'surface' | 'ref' | 'reason'; message: string };
+
 export type DecisionResult =
   | { outcome: 'decided'; approvalId: string; state: ApprovalState }
-  | { outcome: 'already_decided'; approvalId: string; state: ApprovalState }
-  | { outcome: 'expired'; approvalId: string }
-  | { outcome: 'unknown' }
-  | { outcome: 'refused'; why: 'surface' | 'ref' | 'reason'; message: string };
+  /** A yes, and so many others have to say theirs before anything is done. */
+  | { outcome: 'counted'; approvalId: string; missing: number }
+  | Refused;
+
+export type EditResult =
+  | { outcome: 'edited'; approvalId: string; newApprovalId: string; newRef: string }
+  /** The change can't be made. `names`: the arguments that can be changed. */
+  | { outcome: 'not_changed'; approvalId: string; problem: EditProblem; name?: string; names: string[] }
+  | Refused;
 
 export interface Decisions {
   decideApproval(request: DecisionRequest): Promise<DecisionResult>;
+  /** Changes what is asked. Nobody's yes goes over: the changed request, with a REF of its own, needs one as any other. */
+  editApproval(request: EditRequest): Promise<EditResult>;
 }
 
 /** A customer reads the reason in a chat: longer ones belong elsewhere. */
@@ -39,44 +70,108 @@ export const MAX_REASON_LENGTH = 500;
 export function createDecisions(deps: {
   database: Database;
   content: ContentCipher;
-  conversations: Conversations;
-  surfaces: TenantConfiguration['policy']['surfaces'];
+  conversations: Pick<Conversations, 'wakeRun'>;
+  /** Read each time: it may be loaded anew. */
+  configuration: () => TenantConfiguration;
   logger: Logger;
 }): Decisions {
-  const { database, content, conversations, surfaces, logger } = deps;
+  const { database, content, conversations, configuration, logger } = deps;
+
+  /** What can be told without looking at any row. */
+  function refusalOf({ key, approver }: Request, reason?: string): Refused | undefined {
+    const problem = requestProblem(key, reason);
+    if (problem) return { outcome: 'refused', ...problem };
+    if (configuration().policy.surfaces.includes(approver.surface)) return undefined;
+    const message = `Policy doesn’t let approvals be decided here (${approver.surface}).`;
+    return { outcome: 'refused', why: 'surface', message };
+  }
+
+  function log(request: Request, decision: string, result: { outcome: string; approvalId?: string }): void {
+    const { tenantId, approver } = request;
+    const { outcome, approvalId } = result;
+    const facts = { tenantId, approvalId, outcome, decision, surface: approver.surface };
+    logger.event('approval.decided', facts);
+  }
+
   return {
     async decideApproval({ reason, ...request }) {
       const given = reason?.trim();
-      const problem = requestProblem(request.key, given);
-      if (problem) return { outcome: 'refused', ...problem };
-      if (!surfaces.includes(request.approver.surface)) {
-        const message = `Policy doesn’t let approvals be decided here (${request.approver.surface}).`;
-        return { outcome: 'refused', why: 'surface', message };
-      }
-      const { tenantId } = request;
-      const result = await database.inTenant(tenantId, (tx) =>
+      const refusal = refusalOf(request, given);
+      if (refusal) return refusal;
+      const result = await database.inTenant(request.tenantId, (tx) =>
         decide(tx, content, { ...request, ...(given ? { reason: given } : {}) }),
       );
-      const { outcome, approvalId, turnId, state } = result;
-      logger.event('approval.decided', {
-        tenantId,
-        approvalId,
-        turnId,
-        outcome,
-        decision: request.decision,
-        surface: request.approver.surface,
-      });
-      if (outcome === 'unknown' || !approvalId || !turnId) return { outcome: 'unknown' };
-      if (outcome === 'expired') return { outcome, approvalId };
+      log(request, request.decision, result);
+      const { approvalId, turnId } = result;
       // Not waited for: the owner's answer must not depend on Temporal.
-      if (outcome === 'decided') void conversations.wakeRun({ turnId, approvalId });
-      return { outcome, approvalId, state: state ?? 'approved' };
+      if (result.outcome === 'decided' && approvalId && turnId) {
+        void conversations.wakeRun({ turnId, approvalId });
+      }
+      return decisionResult(result);
+    },
+
+    async editApproval(request) {
+      const refusal = refusalOf(request);
+      if (refusal) return refusal;
+      const { tenantId, key, approver, change } = request;
+      const result = await database.inTenant(tenantId, (tx) =>
+        editApproval(
+          { tx, tenantId, content },
+          { configuration: configuration() },
+          { key, approver, change },
+        ),
+      );
+      log(request, 'edit', result);
+      if (result.outcome === 'changed') {
+        const { turnId, approvalId } = result;
+        void conversations.wakeRun({ turnId, approvalId });
+      }
+      return editResult(result);
     },
   };
 }
 
+function decisionResult(result: DecisionOutcome): DecisionResult {
+  const { approvalId, state, missing = 0, newRef = '' } = result;
+  if (approvalId === undefined) {
+    return { outcome: result.outcome === 'too_many_codes' ? 'too_many_codes' : 'unknown' };
+  }
+  switch (result.outcome) {
+    case 'decided':
+    case 'already_decided':
+      return { outcome: result.outcome, approvalId, state: state ?? 'approved' };
+    case 'counted':
+    case 'already_said':
+      return { outcome: result.outcome, approvalId, missing };
+    case 'expired':
+    case 'not_asked':
+      return { outcome: result.outcome, approvalId };
+    case 'edited':
+      return { outcome: 'edited_before', approvalId, newRef };
+    case 'unknown':
+    case 'too_many_codes':
+      return { outcome: result.outcome };
+  }
+}
+
+function editResult(result: EditOutcome): EditResult {
+  if (result.outcome === 'changed') {
+    const { approvalId, newApprovalId, newRef } = result;
+    return { outcome: 'edited', approvalId, newApprovalId, newRef };
+  }
+  if (result.outcome === 'not_changed') {
+    const { approvalId, problem, name, names } = result;
+    return { outcome: 'not_changed', approvalId, problem, names, ...(name !== undefined && { name }) };
+  }
+  const refused = decisionResult(result);
+  if (refused.outcome === 'decided' || refused.outcome === 'counted') {
+    throw new Error('an edit that was refused is no decision');
+  }
+  return refused;
+}
+
 function requestProblem(
-  key: DecisionRequest['key'],
+  key: ApprovalKey,
   reason: string | undefined,
 ): { why: 'ref' | 'reason'; message: string } | undefined {
   const ref = 'ref' in key ? refProblem(key.ref) : undefined;
@@ -101,15 +196,29 @@ export function inWords(result: DecisionResult, ref: string): string {
       return result.state === 'approved'
         ? `${ref} is approved.`
         : `${ref} is rejected. Nothing will be done.`;
+    case 'counted':
+      return `${ref} has your yes. Before anything is done, ${moreYeses(result.missing)}.`;
     case 'already_decided':
       return `${ref} was decided before: it is ${WORD_OF_STATE[result.state]}. Your answer changed nothing.`;
+    case 'already_said':
+      return `${ref} has your yes already, and ${moreYeses(result.missing)}.`;
     case 'expired':
       return `${ref} has expired. Nothing will be done, and the customer is told.`;
+    case 'edited_before':
+      return `${ref} was changed, and asks again as ${result.newRef}. Your answer changed nothing.`;
+    case 'not_asked':
+      return `${ref} is asked of other people. Your answer changed nothing.`;
     case 'unknown':
       return `There is no request ${ref}.`;
+    case 'too_many_codes':
+      return `So many REFs were wrong that none is looked up for ${WRONG_CODES_WITHIN_MINUTES} minutes.`;
     case 'refused':
       return result.message;
   }
+}
+
+function moreYeses(missing: number): string {
+  return missing === 1 ? 'one more person has to say theirs' : `${missing} more people have to say theirs`;
 }
 
 const WORD_OF_STATE: Record<ApprovalState, string> = {
@@ -118,4 +227,39 @@ const WORD_OF_STATE: Record<ApprovalState, string> = {
   rejected: 'rejected',
   expired: 'expired',
   used: 'approved and carried out',
+  edited: 'changed',
 };
+
+/** What became of a change, in one sentence for whoever made it. */
+export function editInWords(result: EditResult, ref: string): string {
+  switch (result.outcome) {
+    case 'edited':
+      return `${ref} is changed. It asks again as ${result.newRef} and needs a yes of its own.`;
+    case 'not_changed':
+      return `${ref} stays as it is: ${problemInWords(result)}.`;
+    default:
+      return inWords(result, ref);
+  }
+}
+
+function problemInWords({ problem, name = '', names }: EditResult & { outcome: 'not_changed' }): string {
+  switch (problem) {
+    case 'unknown_name':
+      return `it has no argument “${name}”, only ${names.join(', ')}`;
+    case 'doubled':
+      return `“${name}” is given twice`;
+    case 'unreadable':
+    case 'invalid':
+      return name === '' ? 'the arguments don’t fit the tool' : `“${name}” doesn’t fit what the tool takes`;
+    case 'missing':
+      return `the tool needs “${name}”`;
+    case 'same':
+      return 'nothing would change';
+    case 'not_allowed':
+      return 'policy doesn’t allow it so';
+    case 'already_asked':
+      return 'the same is under way for this customer';
+    case 'gone':
+      return 'it can no longer be changed';
+  }
+}

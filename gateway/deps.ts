@@ -1,6 +1,7 @@
 // What the gateway is made of. main.ts builds it for real; tests hand in a real database and a double of Conversations.
 import type { TenantConfiguration } from '../config/configuration.js';
 import type { Logger } from '../config/logger.js';
+import type { CurrentConfiguration } from '../config/reload.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
 import { createInScope, type Scope } from '../prisma/stores/scope.js';
@@ -8,12 +9,21 @@ import type { Changes } from './changes.js';
 import type { Conversations } from './conversations.js';
 import { createDecisions, type Decisions } from './decisions.js';
 import { createInbox, type Inbox } from './inbox.js';
+import type { GatewayMetrics } from './metrics.js';
 import type { OpenStreams } from './stream.js';
+import type { Webhooks } from './whatsapp-cloud/webhooks.js';
 
 /** The business whose page, console and API this gateway serves. */
 export interface Desk {
   tenantId: string;
   configuration: TenantConfiguration;
+}
+
+/** What the process knows of itself, for /health. Absent parts aren't looked at. */
+export interface Vitals {
+  /** When the sweep last ended a round, or began its first (epoch milliseconds). */
+  sweepMovedAt?: () => number;
+  configuration?: () => CurrentConfiguration['state'];
 }
 
 export interface GatewayDeps {
@@ -29,6 +39,14 @@ export interface GatewayDeps {
   temporalUi?: { url: string; namespace: string } | undefined;
   /** Said beside every answer of a model that is not the real one. */
   modelLabel?: string | undefined;
+  /** Absent: no platform calls here. */
+  webhooks?: Webhooks | undefined;
+  /** Absent: there is no /metrics. */
+  metrics?: GatewayMetrics;
+  /** Opens /metrics beside the API token. */
+  metricsToken?: string | undefined;
+  /** For /health. Absent: only Postgres and Temporal are looked at. */
+  vitals?: Vitals;
 }
 
 /** The same, with what the gateway makes of it for its routes. */
@@ -50,7 +68,7 @@ export function routeDeps(deps: GatewayDeps): RouteDeps {
       database,
       content,
       conversations,
-      surfaces: desk.configuration.policy.surfaces,
+      configuration: () => desk.configuration,
       logger,
     }),
     inDesk: (work) => inScope(desk.tenantId, work),

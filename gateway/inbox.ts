@@ -1,55 +1,64 @@
-// The one way in. Every channel hands its messages to `acceptMessage`: checked, encrypted under the sender's key, stored
-// in one round trip, and only then rung for. When it has resolved, the platform may be told that we have the message.
+// The one way in. Every channel hands its messages here in one form: sealed under the sender's key, stored in one round trip
+// for each chat, and only then rung for. When it has resolved, the platform may be told that we have them.
 import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { Logger } from '../config/logger.js';
+import { accept, type AcceptedRow, type AcceptMessage, type AcceptOutcome } from '../prisma/accept.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
-import { accept, type AcceptOutcome } from '../prisma/functions.js';
 import type { DataKey, WrappedKey } from '../prisma/keys.js';
+import { applyEdits } from '../prisma/stores/edits.js';
+import { createInScope } from '../prisma/stores/scope.js';
+import { batchesOf, identitiesOf, type Batch } from './chat-batches.js';
 import type { Conversations } from './conversations.js';
+import type { Identity, IncomingMessage } from './incoming-message.js';
 import { textProblem } from './message-text.js';
-import { Problem } from './problems.js';
-
-export interface IncomingMessage {
-  channel: 'web' | 'whatsapp-cloud' | 'whatsapp-web';
-  accountKey: string;
-  /** Whom the chat is with. In a direct chat it is the sender's address too. */
-  chatAddress: string;
-  /** The platform's id of the message, unique within the account. */
-  externalId: string;
-  kind: 'text';
-  text: string;
-  quotedExternalId?: string | undefined;
-  sentAt?: Date | undefined;
-}
+import { isDatabaseAway, isDataRefused, isLostRace, Problem, sqlStateOf } from './problems.js';
 
 export interface AcceptedMessage {
   messageId: string;
   tenantId: string;
   chatId: string;
   sequence: number;
-  /** `duplicate`: it was here already, with the same text. `stored`: kept and left (a blocked contact). */
+  /** `duplicate`: it was here already, with the same text. `stored`: kept and settled (see `Arrival`). */
   outcome: 'accepted' | 'stored' | 'duplicate';
 }
+
+/**
+ * `echo`: words of our own that came back. `refused`: not stored, and the same again would not be either. `conflict`: its id
+ * belongs to another message. `unknown_account`: nobody's, or switched off. Else a code of Postgres about the data.
+ */
+export type Intake =
+  AcceptedMessage | { outcome: 'echo'; outboxId: string } | { outcome: 'refused'; code: string };
 
 export interface Inbox {
   /** Throws a Problem: 400 or 413 for a text that can't be accepted, 409 for an id that was used for something else. */
   acceptMessage(message: IncomingMessage): Promise<AcceptedMessage>;
+  /**
+   * Any number of messages of any chats, each chat's in their order; one outcome for each. One that can't be stored takes no
+   * other with it. Rejects where the database can't be reached: some may be stored then, and all may be handed over again.
+   */
+  acceptMessages(messages: readonly IncomingMessage[]): Promise<Intake[]>;
+  /** Takes note of new addresses of somebody who is known. */
+  noteIdentities(change: {
+    channel: IncomingMessage['channel'];
+    accountKey: string;
+    identities: readonly [Identity, ...Identity[]];
+    at: Date;
+  }): Promise<'noted' | 'nobody'>;
 }
 
-const ADDRESS_KIND: Record<IncomingMessage['channel'], string> = {
-  web: 'web',
-  'whatsapp-cloud': 'phone',
-  'whatsapp-web': 'phone',
-};
+/** What we believe can turn out wrong more than once (a first message raced, an erasure, a merge); more often is a fault of ours. */
+const ATTEMPTS = 6;
+const WARM_CHATS = 5_000;
+/** Chats of one batch at once: more would take every connection from those who wait for an answer. */
+const CHATS_AT_ONCE = 4;
 
-/** A key can turn out wrong twice (a first message raced, an erasure); more often is a fault of ours. */
-const ATTEMPTS = 5;
-const WARM_KEYS = 5_000;
-
-interface OwnKey {
+interface Warm {
   dataKey: DataKey;
   wrappedKey: WrappedKey;
+  /** Absent: not known yet. */
+  chatId?: string | undefined;
 }
 
 export function createInbox(deps: {
@@ -59,45 +68,149 @@ export function createInbox(deps: {
   logger: Logger;
 }): Inbox {
   const { database, content, conversations, logger } = deps;
-  const warm = createWarmKeys(WARM_KEYS);
+  const inScope = createInScope(database, content);
+  const warm = createWarmChats(WARM_CHATS);
 
-  function send(message: IncomingMessage, { dataKey, wrappedKey }: OwnKey): Promise<AcceptOutcome> {
-    const [messageId, contactId, aliasId, chatId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-    const address = content.hmacAddress(message.chatAddress);
-    const addressCipherFor = (table: string, rowId: string) =>
-      content.sealText(dataKey, { table, column: 'address_cipher', rowId, text: message.chatAddress });
+  /** Seals and sends until what we believe of key and chat is right. */
+  async function store(batch: Batch, knownOnly?: { at: Date }): Promise<AcceptOutcome> {
+    const [first] = batch;
+    const name = `${first.channel}|${first.accountKey}|${first.chatAddress}`;
+    let believed: Warm = warm.get(name) ?? content.keyring.createDataKey();
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const result = await send(batch, believed, knownOnly);
+      if (result.outcome !== 'again') {
+        if (result.outcome === 'done' && result.keyId === believed.wrappedKey.keyId) {
+          warm.set(name, { ...believed, chatId: result.chatId });
+        }
+        return result;
+      }
+      const key = result.key && { dataKey: content.keyring.unwrap(result.key), wrappedKey: result.key };
+      believed = { ...(key ?? content.keyring.createDataKey()), chatId: result.chatId };
+    }
+    throw new Error(`nothing fitted in ${ATTEMPTS} attempts`);
+  }
+
+  function send(
+    batch: Batch,
+    { dataKey, wrappedKey, chatId = randomUUID() }: Warm,
+    knownOnly: { at: Date } | undefined,
+  ): Promise<AcceptOutcome> {
+    const [first] = batch;
+    const sealed = (table: string, id: string, { kind, address }: Identity) => ({
+      id,
+      kind,
+      hmac: content.hmacAddress(address),
+      cipher: content.sealText(dataKey, { table, column: 'address_cipher', rowId: id, text: address }),
+    });
+    const identities = identitiesOf(batch);
+    const chatIdentity = { kind: identities[0].kind, address: first.chatAddress };
     return accept(database.prisma, {
-      channel: message.channel,
-      accountKey: message.accountKey,
-      addressKind: ADDRESS_KIND[message.channel],
-      chatHmac: address,
-      contactHmac: address,
-      chatKind: 'direct',
-      messageId,
-      externalId: message.externalId,
-      kind: message.kind,
-      arrival: 'turn',
-      contentCipher: content.sealText(dataKey, {
-        table: 'inbox',
-        column: 'content_cipher',
-        rowId: messageId,
-        text: message.text,
-      }),
-      contentHmac: content.hmacContent(message.text),
-      quotedExternalId: message.quotedExternalId,
-      sentAt: message.sentAt,
-      contactId,
-      keyId: wrappedKey.keyId,
-      keyWrapped: wrappedKey.wrapped,
-      masterVersion: wrappedKey.masterVersion,
-      aliasId,
-      aliasCipher: addressCipherFor('contact_aliases', aliasId),
-      chatId,
-      chatCipher: addressCipherFor('chats', chatId),
+      channel: first.channel,
+      accountKey: first.accountKey,
+      contactId: randomUUID(),
+      aliases: identities.map(({ isRetired, ...identity }) => ({
+        ...sealed('contact_aliases', randomUUID(), identity),
+        isRetired,
+      })),
+      chat: { ...sealed('chats', chatId, chatIdentity), chatKind: first.chatKind ?? 'direct' },
+      key: wrappedKey,
+      leaseMs: batch.find(({ leaseMs }) => leaseMs !== undefined)?.leaseMs,
+      messages: knownOnly ? [] : batch.map((message) => sealMessage(dataKey, message)),
+      knownOnly,
     });
   }
 
+  function sealMessage(dataKey: DataKey, message: IncomingMessage): AcceptMessage {
+    const messageId = randomUUID();
+    const seal = (column: string, text: string) =>
+      content.sealText(dataKey, { table: 'inbox', column, rowId: messageId, text });
+    const { details } = message;
+    return {
+      messageId,
+      externalId: message.externalId,
+      kind: message.kind,
+      arrival: message.arrival ?? 'turn',
+      speaker: message.speaker ?? 'customer',
+      content: seal('content_cipher', message.text),
+      contentHmac: content.hmacContent(message.text),
+      details: details && seal('details_cipher', JSON.stringify(details)),
+      quotedExternalId: message.quotedExternalId,
+      sentAt: message.sentAt,
+      refs: message.refs,
+      isOld: message.isOld,
+      isForNoticesOnly: message.isForNoticesOnly,
+      media: details?.media && { mimeType: details.media.mimeType, sha256: details.media.sha256 },
+    };
+  }
+
+  /** Stores what belongs to one chat. What Postgres refuses as data is found by storing one by one. */
+  async function acceptBatch(batch: Batch): Promise<Intake[]> {
+    try {
+      const result = await patiently(() => store(batch));
+      if (result.outcome === 'unknown_account')
+        return batch.map(() => ({ outcome: 'refused', code: 'unknown_account' }));
+      if (result.outcome !== 'done') throw new Error(`accept answered ${result.outcome} to messages`);
+      return await finish(batch, result);
+    } catch (error) {
+      if (!isDataRefused(error)) throw error;
+      if (batch.length === 1) return [{ outcome: 'refused', code: sqlStateOf(error) ?? 'unstorable' }];
+      const outcomes: Intake[] = [];
+      for (const message of batch) outcomes.push(...(await acceptBatch([message])));
+      return outcomes;
+    }
+  }
+
+  /** The rows are committed: edits are applied, bells rung. Bells aren't waited for. */
+  async function finish(
+    batch: Batch,
+    { tenantId, rows, isTaken, chatId }: AcceptOutcome & { outcome: 'done' },
+  ): Promise<Intake[]> {
+    const outcomes: Intake[] = [];
+    const upTo = new Map<string, number>();
+    for (const [place, row] of rows.entries()) {
+      const message = batch[place];
+      if (!message) throw new Error('accept answered more rows than there were messages');
+      const intake = intakeOf(tenantId, row);
+      outcomes.push(intake);
+      if (!('messageId' in row) || !('messageId' in intake)) continue;
+      const target = message.kind === 'edit' ? message.quotedExternalId : message.externalId;
+      if ((message.kind === 'edit' || row.isEdited) && target !== undefined)
+        await inScope(tenantId, (scope) => applyEdits(scope, { chatId: row.chatId, externalId: target }));
+      logger.event('message.accepted', {
+        tenantId,
+        chatId: row.chatId,
+        correlationId: row.messageId,
+        sequence: row.sequence,
+        outcome: row.outcome,
+        arrival: row.arrival,
+      });
+      // Rung for a duplicate too: whoever sends again may have seen no answer.
+      if (row.outcome !== 'stored') upTo.set(row.chatId, Math.max(row.sequence, upTo.get(row.chatId) ?? 0));
+    }
+    for (const [id, sequence] of upTo)
+      void conversations.ring({ tenantId, chatId: id, upTo: sequence, channel: batch[0].channel });
+    if (isTaken && chatId !== undefined) void conversations.deskChanged({ tenantId, chatId });
+    return outcomes;
+  }
+
+  async function acceptMessages(messages: readonly IncomingMessage[]): Promise<Intake[]> {
+    const outcomes: Intake[] = [];
+    const limit = pLimit(CHATS_AT_ONCE);
+    await Promise.all(
+      batchesOf(messages).map((batches) =>
+        limit(async () => {
+          for (const { places, messages: batch } of batches) {
+            const intakes = await acceptBatch(batch);
+            for (const [index, intake] of intakes.entries()) outcomes[places[index] ?? -1] = intake;
+          }
+        }),
+      ),
+    );
+    return outcomes;
+  }
+
   return {
+    acceptMessages,
     async acceptMessage(message) {
       const problem = textProblem(message.text);
       if (problem)
@@ -106,71 +219,62 @@ export function createInbox(deps: {
           problem.status === 413 ? 'too_large' : 'bad_request',
           problem.message,
         );
-
-      const name = `${message.channel}|${message.accountKey}|${message.chatAddress}`;
-      let key = warm.get(name) ?? content.keyring.createDataKey();
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-        const result = await send(message, key);
-        switch (result.outcome) {
-          case 'unknown_account':
-            throw new Problem(
-              404,
-              'not_found',
-              'This business has no such channel, or the channel is switched off.',
-            );
-          case 'wrong_key':
-            key = keyFrom(result) ?? content.keyring.createDataKey();
-            continue;
-          case 'conflict':
-            throw new Problem(
-              409,
-              'conflict',
-              `The id was used before, for another message. Use a new one for each.`,
-            );
-          case 'accepted':
-          case 'stored':
-          case 'duplicate': {
-            warm.set(name, key);
-            const { messageId, tenantId, chatId, sequence, outcome } = result;
-            logger.event('message.accepted', {
-              tenantId,
-              chatId,
-              correlationId: messageId,
-              sequence,
-              outcome,
-            });
-            // Rung for a duplicate too: whoever sends again may have seen no answer. The ring isn't waited for.
-            if (outcome !== 'stored') void conversations.ring({ tenantId, chatId, upTo: sequence });
-            return { messageId, tenantId, chatId, sequence, outcome };
-          }
-        }
-      }
-      throw new Error(`no key fitted in ${ATTEMPTS} attempts`);
+      const [intake] = await acceptMessages([message]);
+      if (intake && 'messageId' in intake) return intake;
+      if (intake?.outcome === 'refused' && intake.code === 'unknown_account')
+        throw new Problem(
+          404,
+          'not_found',
+          'This business has no such channel, or the channel is switched off.',
+        );
+      throw new Problem(
+        409,
+        'conflict',
+        'The id was used before, for another message. Use a new one for each.',
+      );
+    },
+    async noteIdentities({ identities, at, ...account }) {
+      const [{ address }] = identities;
+      const nothing = { externalId: '', kind: 'system', text: '' } as const;
+      const result = await patiently(() =>
+        store([{ ...account, chatAddress: address, identities, ...nothing }], { at }),
+      );
+      return result.outcome === 'done' ? 'noted' : 'nobody';
     },
   };
+}
 
-  function keyFrom(result: AcceptOutcome & { outcome: 'wrong_key' }): OwnKey | undefined {
-    if (!result.key) return undefined;
-    const { keyId, masterVersion } = result.key;
-    const wrapped = new Uint8Array(result.key.wrapped);
-    const wrappedKey = { keyId, wrapped, masterVersion };
-    return { dataKey: content.keyring.unwrap(wrappedKey), wrappedKey };
+/** Two who were in each other's way: one of them was sent off, and may simply come again. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = 4; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !isLostRace(error) || isDatabaseAway(error)) throw error;
+    }
   }
 }
 
+function intakeOf(tenantId: string, row: AcceptedRow): Intake {
+  if (row.outcome === 'echo') return row;
+  if (row.outcome === 'conflict') return { outcome: 'refused', code: 'conflict' };
+  const { messageId, chatId, sequence, outcome } = row;
+  return { messageId, tenantId, chatId, sequence, outcome };
+}
+
 /**
- * The keys of contacts who wrote lately, so that their next message takes one round trip. A stale one does no harm: the
- * database refuses it. The oldest entry goes first.
+ * Keys and ids of chats in which somebody wrote lately, so that their next message takes one round trip. A stale one does no
+ * harm: the database refuses it. The oldest entry goes first.
  */
-function createWarmKeys(size: number) {
-  const keys = new Map<string, OwnKey>();
+function createWarmChats(size: number) {
+  const chats = new Map<string, Warm>();
   return {
-    get: (name: string): OwnKey | undefined => keys.get(name),
-    set(name: string, key: OwnKey): void {
-      keys.delete(name);
-      keys.set(name, key);
-      const oldest = keys.keys().next();
-      if (keys.size > size && !oldest.done) keys.delete(oldest.value);
+    get: (name: string): Warm | undefined => chats.get(name),
+    set(name: string, chat: Warm): void {
+      chats.delete(name);
+      chats.set(name, chat);
+      const oldest = chats.keys().next();
+      if (chats.size > size && !oldest.done) chats.delete(oldest.value);
     },
   };
 }

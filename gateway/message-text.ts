@@ -29,3 +29,15 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
+
+/** What nobody can store or show (NUL, half of a character) becomes the sign for that; the rest stays as it is. */
+export function wellFormed(text: string): string {
+  return text.replace(UNUSABLE, '\uFFFD');
+}
+
+const UNUSABLE = /[\0\p{Surrogate}]/gu;
+
+/** Whether a person would see anything of it. */
+export function isVisible(text: string): boolean {
+  return HAS_VISIBLE.test(text);
+}

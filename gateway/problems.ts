@@ -105,7 +105,45 @@ export function isDatabaseAway(error: unknown, depth = 0): boolean {
   if (error instanceof Error && error.name === 'PrismaClientInitializationError') return true;
   if ('kind' in error && (error.kind === 'DatabaseNotReachable' || error.kind === 'ConnectionClosed'))
     return true;
-  return 'cause' in error && isDatabaseAway(error.cause, depth + 1);
+  // Of a raw query Prisma says only that it failed; the driver's own error lies deeper.
+  const inside = [
+    'cause' in error ? error.cause : undefined,
+    'meta' in error ? error.meta : undefined,
+    'driverAdapterError' in error ? error.driverAdapterError : undefined,
+  ];
+  return inside.some((part) => isDatabaseAway(part, depth + 1));
+}
+
+/** The SQLSTATE that Postgres gave, at any depth of what Prisma made of it. */
+export function sqlStateOf(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > 6) return undefined;
+  const inside = [
+    'cause' in error ? error.cause : undefined,
+    'meta' in error ? error.meta : undefined,
+    'driverAdapterError' in error ? error.driverAdapterError : undefined,
+  ];
+  for (const part of inside) {
+    const found = sqlStateOf(part, depth + 1);
+    if (found !== undefined) return found;
+  }
+  const codes = [
+    'originalCode' in error ? error.originalCode : undefined,
+    'code' in error ? error.code : undefined,
+  ];
+  return codes.find((code): code is string => typeof code === 'string' && SQLSTATE.test(code));
+}
+
+/** Five letters and digits; Prisma's own codes look alike and begin with P1 to P6. */
+const SQLSTATE = /^(?!P[1-6]\d{3}$)[0-9A-Z]{5}$/;
+
+/** Postgres can't take this as data: it would not the next time either (classes 22 data, 23 integrity, 54 limits). */
+export function isDataRefused(error: unknown): boolean {
+  return /^(?:22|23|54)/.test(sqlStateOf(error) ?? '');
+}
+
+/** Two transactions were in each other's way, and this one had to give way. */
+export function isLostRace(error: unknown): boolean {
+  return ['40001', '40P01', '55P03'].includes(sqlStateOf(error) ?? '');
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

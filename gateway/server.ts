@@ -12,6 +12,7 @@ import { Problem } from './problems.js';
 import { assetRoutes } from './web/assets.js';
 import { chatPageRoutes } from './web/chat/routes.js';
 import { consoleRoutes } from './web/console/routes.js';
+import { whatsappCloudRoutes } from './whatsapp-cloud/routes.js';
 
 const BODY_BYTES = 1024 * 1024;
 /** Slow bodies are cut; event streams aren't requests any more once they are answered. */
@@ -48,6 +49,7 @@ export async function createServer(given: GatewayDeps): Promise<FastifyInstance>
   // Only JSON is taken, and forms in the console.
   app.removeContentTypeParser('text/plain');
   errorAnswers(app, deps);
+  deps.metrics?.observe(app);
   await app.register(helmet, {
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
     referrerPolicy: { policy: 'same-origin' },
@@ -70,6 +72,7 @@ export async function createServer(given: GatewayDeps): Promise<FastifyInstance>
   chatPageRoutes(app, deps);
   await consoleRoutes(app, deps);
   await apiRoutes(app, deps, token);
+  await whatsappCloudRoutes(app, deps);
 
   app.addHook('preClose', async () => {
     for (const stream of deps.streams) stream.end();

@@ -2,12 +2,13 @@
 // don't. One round at a time; ends cleanly.
 import { errorFacts, type Logger } from '../config/logger.js';
 import type { Database } from '../prisma/database.js';
-import { chatsBehind, decisionsUnheard, saysWaiting } from '../prisma/functions.js';
+import { chatsBehind, decisionsUnheard, leasesOver, saysWaiting } from '../prisma/functions.js';
 import { giveUpRun } from '../prisma/stores/approvals.js';
 import { isRunOpen } from '../prisma/stores/views/runs.js';
 import type { SayKind } from '../workflows/domain/message.js';
 import type { Say } from '../workflows/conversation/contract.js';
 import type { ChatRef, Conversations, Rung } from './conversations.js';
+import { createLostRuns } from './lost-runs.js';
 
 const EVERY_MS = 5_000;
 /** Ordinary work takes less; a doubled bell would change nothing, but it costs an action. */
@@ -15,12 +16,29 @@ const BEHIND_MS = 5_000;
 /** A conversation may be busy with an earlier answer for a while. */
 const SAY_MS = 15_000;
 const UNHEARD_MS = 5_000;
+/** The conversation's own timer ends a lease; this is for one that nobody has. */
+const LEASE_MS = 10_000;
 const AT_ONCE = 200;
+
+export interface Swept {
+  /** Conversations rung for messages. */
+  rung: number;
+  /** Words handed over again. */
+  said: number;
+  /** Runs woken for a decision. */
+  woken: number;
+  /** Conversations told of a lease whose time is over. */
+  returned: number;
+  /** Conversations told of a run that is gone. */
+  mended: number;
+}
 
 export interface Sweep {
   /** One round; also what the timer runs. */
-  sweepOnce(): Promise<{ rung: number; said: number; woken: number }>;
+  sweepOnce(): Promise<Swept>;
   start(): void;
+  /** When a round last ended, well or not, or the first was planned (epoch milliseconds). */
+  movedAt(): number;
   /** Waits for the round under way. */
   stop(): Promise<void>;
 }
@@ -35,21 +53,29 @@ export function createSweep(deps: {
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<unknown> = Promise.resolve();
   let stopped = false;
+  let movedAt = Date.now();
 
-  async function sweepOnce(): Promise<{ rung: number; said: number; woken: number }> {
-    const [behind, says, unheard] = await Promise.all([
+  const lostRuns = createLostRuns({ database, conversations });
+
+  async function sweepOnce(): Promise<Swept> {
+    const [behind, says, unheard, leases] = await Promise.all([
       chatsBehind(prisma, { olderThanMs: BEHIND_MS, limit: AT_ONCE }),
       saysWaiting(prisma, { olderThanMs: SAY_MS, limit: AT_ONCE }),
       decisionsUnheard(prisma, { olderThanMs: UNHEARD_MS, limit: AT_ONCE }),
+      leasesOver(prisma, { olderThanMs: LEASE_MS, limit: AT_ONCE }),
     ]);
-    const [rung, said, woken] = await Promise.all([
+    const [rung, said, woken, returned, mended] = await Promise.all([
       countOf(
         'rung',
         behind.map((bell) => conversations.ring(bell)),
       ),
       countOf(
         'rung',
-        says.flatMap(({ kind, ...what }) => (isSayKind(kind) ? [sayAgain({ ...what, kind })] : [])),
+        says.flatMap(({ kind: row, ...what }) => {
+          // What hands a matter to a person is a run's last word, as a refusal is.
+          const kind = row === 'handOff' ? 'refusal' : row;
+          return isSayKind(kind) ? [sayAgain({ ...what, kind })] : [];
+        }),
       ),
       countOf(
         'woken',
@@ -62,9 +88,15 @@ export function createSweep(deps: {
           return outcome;
         }),
       ),
+      countOf(
+        'rung',
+        leases.map((chat) => conversations.deskChanged({ ...chat, starts: true })),
+      ),
+      lostRuns.lookOnce(),
     ]);
-    if (rung + said + woken > 0) logger.event('sweep.rang', { rung, said, woken });
-    return { rung, said, woken };
+    const swept = { rung, said, woken, returned, mended };
+    if (Object.values(swept).some((count) => count > 0)) logger.event('sweep.rang', swept);
+    return swept;
   }
 
   async function sayAgain(what: ChatRef & Omit<Say, 'final'>): Promise<Rung> {
@@ -83,13 +115,17 @@ export function createSweep(deps: {
         .catch((error: unknown) => {
           logger.warn('sweep.failed', errorFacts(error));
         })
-        .finally(plan);
+        .finally(() => {
+          movedAt = Date.now();
+          plan();
+        });
     }, EVERY_MS);
   }
 
   return {
     sweepOnce,
     start: plan,
+    movedAt: () => movedAt,
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -1,20 +1,15 @@
 // The Temporal worker's options, each with its reason.
-import { fileURLToPath } from 'node:url';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from '../config/logger.js';
 import type { InScope } from '../prisma/stores/scope.js';
 import type { Activities } from '../workflows/activity-ports.js';
 import { TASK_QUEUE } from '../workflows/domain/ids.js';
 import { createFailureInterceptor } from './activity-failures.js';
+import { workflowSource } from './workflow-source.js';
 
 /** Each activity holds a connection at most; the pool is a little larger, so that none waits for another. */
 export const ACTIVITY_SLOTS = 16;
 export const POOL_SIZE = ACTIVITY_SLOTS + 4;
-
-/** The extension differs between the source tree and the build; the bundler reads either. */
-const WORKFLOWS = fileURLToPath(
-  new URL(`../workflows/index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-);
 
 export function createWorker(options: {
   connection: NativeConnection;
@@ -30,7 +25,7 @@ export function createWorker(options: {
     connection,
     namespace,
     taskQueue: TASK_QUEUE,
-    workflowsPath: WORKFLOWS,
+    ...workflowSource(),
     activities: { ...activities },
     interceptors: { activity: [createFailureInterceptor({ inScope, log })] },
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,

@@ -27,7 +27,13 @@ const range = z.object({
 
 export function chatRoutes(api: FastifyInstance, deps: RouteDeps): void {
   const { inbox, desk, inDesk, streams, logger } = deps;
-  const account = { channel: 'web' as const, accountKey: desk.configuration.channels.web.accountKey };
+  const account = {
+    channel: 'web' as const,
+    // Read each time: the configuration may have been reloaded.
+    get accountKey() {
+      return desk.configuration.channels.web.accountKey;
+    },
+  };
 
   api.post('/chats/:chat/messages', async (request, reply) => {
     const { chat } = parsed(chatParams, request.params, 'The address');

@@ -1,6 +1,6 @@
 // The API's answers: one function per shape of docs/openapi.yaml. Times are ISO 8601 in UTC. What was erased is null.
 import type { RunLine, RunStory } from '../../prisma/stores/views/runs.js';
-import type { ApprovalView } from '../../prisma/stores/views/approvals.js';
+import type { ApprovalView, DecisionView } from '../../prisma/stores/views/approvals.js';
 import type { ChatMessage } from '../../prisma/stores/views/chat.js';
 import type { MessageLine } from '../../prisma/stores/views/messages.js';
 
@@ -27,16 +27,19 @@ export function approvalJson(approval: ApprovalView) {
     askedAt: approval.askedAt.toISOString(),
     expiresAt: approval.expiresAt.toISOString(),
     runId: approval.turnId,
-    ...(approval.decision && {
-      decision: {
-        decision: approval.decision.decision,
-        surface: approval.decision.surface,
-        approver: approval.decision.approver,
-        reason: approval.decision.reason ?? null,
-        decidedAt: approval.decision.decidedAt.toISOString(),
-      },
-    }),
+    approvers: approval.approvers,
+    needed: approval.needed,
+    yeses: approval.yeses,
+    onExpiry: approval.onExpiry,
+    tainted: approval.isTainted,
+    ...(approval.replaces !== undefined && { replaces: approval.replaces }),
+    ...(approval.replacedBy !== undefined && { replacedBy: approval.replacedBy }),
+    ...(approval.decision && { decision: decisionJson(approval.decision) }),
   };
+}
+
+function decisionJson({ decision, surface, approver, reason, decidedAt }: DecisionView) {
+  return { decision, surface, approver, reason: reason ?? null, decidedAt: decidedAt.toISOString() };
 }
 
 export function runJson(run: RunLine, temporalUrl: string | undefined) {

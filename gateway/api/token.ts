@@ -1,27 +1,12 @@
-// The bearer token of the API: read from a file, compared in constant time.
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+// The bearer token of the API.
 import type { FastifyRequest } from 'fastify';
+import { bearerOf, isSameToken, readToken } from '../../config/bearer.js';
 import { Problem } from '../problems.js';
 
-const MIN_TOKEN_LENGTH = 24;
-
-/** The token file can't be used; the message says which, and what to do. */
-export class TokenFileError extends Error {
-  override readonly name = 'TokenFileError';
-}
+export { TokenFileError } from '../../config/bearer.js';
 
 export async function readApiToken(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new TokenFileError(`AROKO_API_TOKEN_FILE: ${path} can't be read`);
-  });
-  const token = text.trim();
-  if (token.length < MIN_TOKEN_LENGTH || /\s/.test(token)) {
-    throw new TokenFileError(
-      `AROKO_API_TOKEN_FILE: ${path} has to hold one token of at least ${MIN_TOKEN_LENGTH} characters`,
-    );
-  }
-  return token;
+  return readToken({ path, variable: 'AROKO_API_TOKEN_FILE' });
 }
 
 export interface TokenCheck {
@@ -31,13 +16,12 @@ export interface TokenCheck {
   require(request: FastifyRequest): Promise<void>;
 }
 
-export function createTokenCheck(token: string): TokenCheck {
-  const expected = digest(token);
-  const given = (request: FastifyRequest): string | undefined =>
-    /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+/** Any one of the tokens is enough. */
+export function createTokenCheck(...tokens: string[]): TokenCheck {
+  const given = (request: FastifyRequest): string | undefined => bearerOf(request.headers.authorization);
   const has = (request: FastifyRequest): boolean => {
     const candidate = given(request);
-    return candidate !== undefined && timingSafeEqual(digest(candidate), expected);
+    return candidate !== undefined && tokens.some((token) => isSameToken(candidate, token));
   };
   return {
     has,
@@ -50,9 +34,4 @@ export function createTokenCheck(token: string): TokenCheck {
       throw new Problem(401, 'unauthorized', message);
     },
   };
-}
-
-/** Equal lengths, whatever was sent. */
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token, 'utf8').digest();
 }

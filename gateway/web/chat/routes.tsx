@@ -25,9 +25,15 @@ const MESSAGES_PER_MINUTE = 60;
 
 export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
   const { inbox, desk, inDesk, streams, logger } = deps;
-  const { business, channels } = desk.configuration;
-  const account = { channel: 'web' as const, accountKey: channels.web.accountKey };
-  const clock = () => ({ now: new Date(), timeZone: business.timeZone });
+  // Read each time: it may have been reloaded.
+  const active = () => desk.configuration;
+  const account = {
+    channel: 'web' as const,
+    get accountKey() {
+      return active().channels.web.accountKey;
+    },
+  };
+  const clock = () => ({ now: new Date(), timeZone: active().business.timeZone });
 
   app.get('/', async (request, reply) => {
     const address = chatOf(request) ?? startChat(reply);
@@ -38,11 +44,11 @@ export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
     });
     const page = (
       <ChatPage
-        business={business}
+        business={active().business}
         modelLabel={deps.modelLabel}
         messages={messages}
         cursor={`${messages.at(-1)?.sequence ?? 0}.${Date.now()}`}
-        examples={examplesOf(desk.configuration)}
+        examples={examplesOf(active())}
         clock={clock()}
       />
     );

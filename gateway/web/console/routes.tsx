@@ -62,8 +62,9 @@ function csrfTokenOf(request: FastifyRequest): string | undefined {
 
 function consolePages(app: FastifyInstance, deps: RouteDeps): void {
   const { desk, inDesk, temporalUi } = deps;
-  const { business, tools, owners } = desk.configuration;
-  const clock = () => ({ now: new Date(), timeZone: business.timeZone });
+  // Read each time: it may have been reloaded.
+  const active = () => desk.configuration;
+  const clock = () => ({ now: new Date(), timeZone: active().business.timeZone });
   const linkOf = (runId: string): string | undefined => temporalLink(temporalUi, runId);
 
   const send = async (reply: FastifyReply, page: JSX.Element): Promise<FastifyReply> =>
@@ -84,8 +85,8 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
       <Shell
         title={page.title}
         at={page.at}
-        business={business.name}
-        owner={owners.find((owner) => owner.id === ownerId)?.name ?? ownerId}
+        business={active().business.name}
+        owner={active().owners.find((owner) => owner.id === ownerId)?.name ?? ownerId}
         counts={await inDesk(countWaiting)}
         csrfToken={reply.generateCsrf()}
         modelLabel={deps.modelLabel}
@@ -110,8 +111,8 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
         waiting={waiting ?? []}
         fresh={(closed ?? []).filter(isFresh)}
         history={(closed ?? []).filter((one) => !isFresh(one))}
-        tools={tools}
-        owners={owners}
+        tools={active().tools}
+        owners={active().owners}
         csrfToken={reply.generateCsrf()}
         clock={{ now, timeZone }}
       />
@@ -138,8 +139,8 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
   const runPart = (run: RunStory, reply: FastifyReply): JSX.Element => (
     <RunPage
       run={run}
-      tools={tools}
-      owners={owners}
+      tools={active().tools}
+      owners={active().owners}
       csrfToken={reply.generateCsrf()}
       clock={clock()}
       temporalUrl={linkOf(run.runId)}
@@ -213,7 +214,6 @@ function consolePages(app: FastifyInstance, deps: RouteDeps): void {
 
 function consoleActions(app: FastifyInstance, deps: RouteDeps): void {
   const { database, desk, inDesk, decisions } = deps;
-  const { tools, owners, business } = desk.configuration;
   const guarded = { preHandler: app.csrfProtection };
 
   app.post('/console/approvals/:id', guarded, async (request, reply) => {
@@ -234,6 +234,7 @@ function consoleActions(app: FastifyInstance, deps: RouteDeps): void {
       listApprovals(scope, { filter: { approvalId: id }, limit: 1, now }),
     );
     if (!approval) throw new Problem(404, 'not_found', 'There is no such request any more.');
+    const { tools, owners, business } = desk.configuration;
     const clock = { now, timeZone: business.timeZone };
     const answer = (
       <>
