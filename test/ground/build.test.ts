@@ -29,7 +29,7 @@ describe('the build', () => {
   for (const [program, missing] of [
     ['worker/main.js', 'AROKO_DATABASE_URL'],
     ['gateway/main.js', 'AROKO_DATABASE_URL'],
-    ['prisma/migrate-main.js', 'AROKO_OWNER_DATABASE_URL'],
+    ['prisma/setup-main.js', 'AROKO_OWNER_DATABASE_URL'],
   ] as const) {
     it(`runs ${program} with plain Node, which asks for its environment`, async () => {
       const { code, output } = await run(process.execPath, [join(directory, 'dist', program)], directory);
