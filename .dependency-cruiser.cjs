@@ -48,12 +48,20 @@ module.exports = {
     },
     arrows(
       'gateway',
-      ['^activities/delivery/', '^prisma/', '^config/', '^workflows/'],
-      'The gateway never runs a step.',
+      ['^activities/delivery/', '^activities/approvals/', '^prisma/', '^config/', '^workflows/'],
+      'The gateway never runs a step. What an owner says about one is decided in the same way everywhere.',
     ),
     arrows('worker', ['^activities/', '^prisma/', '^config/', '^workflows/'], 'The worker knows no surface.'),
     arrows('activities', ['^prisma/', '^config/', '^workflows/'], 'Activities know no process.'),
-    arrows('prisma', ['^workflows/domain/'], 'The only room that knows SQL speaks the words of the domain.'),
+    {
+      ...arrows(
+        'prisma',
+        ['^workflows/domain/'],
+        'The only room that knows SQL speaks the words of the domain.',
+      ),
+      // A command that prepares a database is started with an environment like the processes.
+      from: { path: '^prisma/', pathNot: '-main\\.ts$' },
+    },
     arrows('config', ['^workflows/domain/'], 'Configuration speaks the words of the domain.'),
     arrows(
       'local',

@@ -12,10 +12,12 @@ import type { ActivityDeps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import { createTenantDirectory } from '../activities/tenants.js';
 import { createProviders } from '../activities/tools/index.js';
+import { createGraphClient, type GraphClient } from '../activities/whatsapp-cloud/graph.js';
 import { accountsOf } from '../config/accounts.js';
 import type { TenantConfiguration } from '../config/configuration.js';
 import { loadConfiguration } from '../config/load.js';
 import { createLogger, type Logger } from '../config/logger.js';
+import { createSecrets } from '../config/secrets.js';
 import { createConversations, type Conversations } from '../gateway/conversations.js';
 import { createDecisions, type Decisions } from '../gateway/decisions.js';
 import { createInbox, type Inbox } from '../gateway/inbox.js';
@@ -99,6 +101,10 @@ export interface DeskOptions {
   wrapDeps?: (deps: ActivityDeps) => ActivityDeps;
   maxCachedWorkflows?: number;
   modelTimeoutMs?: number;
+  /** WhatsApp numbers, such as those of the fake Graph server in test/support/graph. Absent: none has a token. */
+  graph?: GraphClient;
+  /** 32 bytes, for a desk that other processes read. Absent: one of its own. */
+  masterKey?: Uint8Array;
 }
 
 /** Opens a desk on a migrated database and a namespace of its own. */
@@ -120,7 +126,8 @@ export async function openDesk(
   const database = openDatabase({ url: applicationUrl, poolSize: 20 });
   const observer =
     where.observerUrl === undefined ? database : openDatabase({ url: where.observerUrl, poolSize: 4 });
-  const keyring = createKeyring({ masterKeys: [{ version: 1, key: new Uint8Array(randomBytes(32)) }] });
+  const { masterKey = new Uint8Array(randomBytes(32)) } = options;
+  const keyring = createKeyring({ masterKeys: [{ version: 1, key: masterKey }] });
   const content = createContentCipher({ keyring });
   const inScope = createInScope(database, content);
   const lookAt = createInScope(observer, content);
@@ -144,6 +151,7 @@ export async function openDesk(
       new Anthropic({ apiKey: 'local', baseURL: modelUrl, maxRetries: 0, timeout: modelTimeoutMs }),
     ),
     providers: createProviders({ inScope, configDirectory: 'config' }),
+    graph: options.graph ?? createGraphClient({ secrets: createSecrets({}) }),
     log,
   });
   const native = await NativeConnection.connect({ address: temporal.address });
@@ -160,8 +168,13 @@ export async function openDesk(
   const running = worker.run();
   const conversations = createConversations({ client, logger: log });
   const inbox = createInbox({ database, content, conversations, logger: log });
-  const { surfaces } = configuration.policy;
-  const decisions = createDecisions({ database, content, conversations, surfaces, logger: log });
+  const decisions = createDecisions({
+    database,
+    content,
+    conversations,
+    configuration: () => configuration,
+    logger: log,
+  });
 
   const control = async (path: string, init?: RequestInit): Promise<unknown> => {
     const response = await fetch(`${modelUrl}/control/${path}`, init);

@@ -1,6 +1,6 @@
 // Records golden histories: one of each kind of conversation and run, from a real server. They are kept for ever and
 // replayed by the tests, so that a change of workflow code that would break runs under way is seen before it ships.
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -108,10 +108,29 @@ const CONFIRM_SCENES: Record<string, Scene> = {
 };
 
 const options = new Command('histories:record')
-  .description('Records one golden history of each kind')
+  .description(
+    'Records golden histories of each kind that has none yet; what lies there already stays as it is',
+  )
+  .option('--only <kinds...>', 'only these kinds, by their names')
   .option('--into <folder>', 'where they are kept', 'test/histories')
+  .option(
+    '--again',
+    'also kinds that are recorded: runs of the old form may be under way, so theirs are lost',
+  )
+  .addHelpText('after', () => `\nKinds: ${kinds().join(', ')}`)
   .parse()
-  .opts<{ into: string }>();
+  .opts<{ only?: string[]; into: string; again?: true }>();
+
+const asked = options.only ?? kinds();
+const unheardOf = asked.filter((kind) => !kinds().includes(kind));
+if (unheardOf.length > 0) {
+  console.error(`There is no kind ${unheardOf.join(', ')}. Kinds: ${kinds().join(', ')}`);
+  process.exit(1);
+}
+const recorded = await recordedIn(options.into);
+const wanted = new Set(asked.filter((kind) => options.again === true || !recorded.has(kind)));
+for (const kind of asked) if (!wanted.has(kind)) console.log(`${kind} is recorded already`);
+if (wanted.size === 0) process.exit(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'aroko-histories-'));
 const embedded = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
@@ -122,20 +141,33 @@ try {
   const temporal = { address: embedded.temporal.address, namespace: 'default' };
   const where = { applicationUrl: urls.applicationUrl, temporal };
   await mkdir(options.into, { recursive: true });
-  await play(await openDesk(where), SCENES);
+  await play(() => openDesk(where), SCENES);
   const askThemselves = { name: 'ask-themselves', when: {}, then: 'confirm' } as const;
   const configure = (shipped: Desk['configuration']): Desk['configuration'] => ({
     ...shipped,
     policy: { ...shipped.policy, rules: [askThemselves] },
   });
-  await play(await openDesk(where, { configure }), CONFIRM_SCENES);
+  await play(() => openDesk(where, { configure }), CONFIRM_SCENES);
 } finally {
   await embedded.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
-async function play(desk: Desk, scenes: Record<string, Scene>): Promise<void> {
-  for (const [kind, scene] of Object.entries(scenes)) {
+function kinds(): string[] {
+  return [SCENES, CONFIRM_SCENES].flatMap((scenes) => Object.keys(scenes));
+}
+
+/** Kinds of which a conversation lies in the folder. */
+async function recordedIn(into: string): Promise<Set<string>> {
+  const files = await readdir(into).catch(() => []);
+  return new Set(files.flatMap((file) => /^(.+)\.conversation\.json$/.exec(file)?.[1] ?? []));
+}
+
+async function play(open: () => Promise<Desk>, scenes: Record<string, Scene>): Promise<void> {
+  const chosen = Object.entries(scenes).filter(([kind]) => wanted.has(kind));
+  if (chosen.length === 0) return;
+  const desk = await open();
+  for (const [kind, scene] of chosen) {
     await scene(desk, kind);
     await desk.conversations.settled();
     await record(desk, kind);

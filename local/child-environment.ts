@@ -56,6 +56,8 @@ export function childEnvironment(from: {
   const { inherited, directory, temporal } = from;
   return {
     ...modelVariables(from.choice, from.demoUrl),
+    // Any free port; run.json says which.
+    AROKO_WORKER_HEALTH_PORT: '0',
     ...Object.fromEntries(Object.entries(inherited).filter(([, value]) => value !== '')),
     AROKO_CONFIG_DIR: configDirectory(inherited),
     AROKO_DATABASE_URL: from.applicationUrl,

@@ -227,6 +227,7 @@ function publish({ directory, parts, startedAt, isStopping }: Start): void {
       temporal: temporal.address,
       postgres: `127.0.0.1:${postgres.port}`,
       ...(model && { model: model.current().ready.url }),
+      ...(worker.ready.healthUrl !== undefined && { worker: worker.ready.healthUrl }),
     },
     pids: {
       launcher: process.pid,

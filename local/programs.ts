@@ -7,7 +7,7 @@ import type { Hold } from './hold.js';
 
 const ready = {
   model: z.object({ type: z.literal('ready'), url: z.url() }),
-  worker: z.object({ type: z.literal('ready') }),
+  worker: z.object({ type: z.literal('ready'), healthUrl: z.url().optional() }),
   gateway: z.object({ type: z.literal('ready'), url: z.url(), loginUrl: z.url().optional() }),
 };
 

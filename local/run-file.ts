@@ -15,6 +15,8 @@ export interface RunFacts {
     temporal: string;
     postgres: string;
     model?: string;
+    /** Health and metrics of the worker. */
+    worker?: string;
   };
   pids: {
     launcher: number;

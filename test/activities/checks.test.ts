@@ -6,8 +6,8 @@ import {
   missingArguments,
   type ProposedCall,
 } from '../../activities/validation/checks.js';
-import { decideByPolicy } from '../../activities/validation/policy.js';
 import { loadConfiguration } from '../../config/load.js';
+import { decideByPolicy } from '../../config/policy.js';
 import type { TenantConfiguration } from '../../config/configuration.js';
 import type { ErrorCode } from '../../workflows/domain/failures.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
@@ -61,17 +61,27 @@ function callWith(change: Change = {}): ProposedCall {
   const configuration = { ...shipped, ...change.configuration };
   const actor = change.call?.actor ?? 'customer';
   const chatKind = change.call?.chatKind ?? 'direct';
+  const values = { item: 'pump', days: 3 };
   return {
     toolName: changed.name,
     tool: change.unknown ? undefined : changed,
-    arguments: { item: 'pump', days: 3 },
+    arguments: values,
     candidates: [changed.name],
     actor,
     chatKind,
     ordinal: 0,
     policy: change.unknown
       ? undefined
-      : decideByPolicy(configuration.policy, { tool: changed, actor, chatKind, isTainted: false }),
+      : decideByPolicy(configuration, {
+          tool: changed,
+          arguments: values,
+          actor,
+          roleId: 'desk',
+          channel: 'web',
+          chatKind,
+          isTainted: false,
+          at: new Date(),
+        }),
     configuration,
     ...change.call,
   };
@@ -81,6 +91,10 @@ const noOwners: Partial<TenantConfiguration> = { owners: [] };
 const noSurfaces: Partial<TenantConfiguration> = { policy: { ...shipped.policy, surfaces: [] } };
 const denying: Partial<TenantConfiguration> = {
   policy: { ...shipped.policy, rules: [{ name: 'no-lending', when: {}, then: 'deny' }] },
+};
+
+const demanding: Partial<TenantConfiguration> = {
+  policy: { ...shipped.policy, rules: [{ name: 'both', when: {}, then: 'approve', needed: 5 }] },
 };
 
 const FAILING: { what: string; number: number; code: ErrorCode; change: Change }[] = [
@@ -169,6 +183,12 @@ const FAILING: { what: string; number: number; code: ErrorCode; change: Change }
     change: { configuration: noSurfaces },
   },
   {
+    what: 'more yeses than there are owners',
+    number: 12,
+    code: 'TOOL_POLICY_DENIED',
+    change: { configuration: demanding },
+  },
+  {
     what: 'a wait for a tool that may not wait',
     number: 13,
     code: 'TOOL_POLICY_DENIED',
@@ -221,54 +241,5 @@ describe('the fifteen checks', () => {
     assert.deepEqual(missingArguments(tool, {}), ['item', 'days']);
     const managed = { ...tool, inputSchema: { ...tool.inputSchema, required: ['item', 'card', 'pin'] } };
     assert.deepEqual(missingArguments(managed, {}), ['item']);
-  });
-});
-
-describe('policy', () => {
-  const question = { tool, actor: 'customer', chatKind: 'direct', isTainted: false } as const;
-  const policy = { rules: [], surfaces: [], approvalMinutes: 240, confirmMinutes: 10 };
-
-  it('asks for a yes where no rule matches an effect', () => {
-    assert.equal(decideByPolicy(policy, question).gate, 'approve');
-  });
-
-  it('denies what it does not know', () => {
-    assert.equal(decideByPolicy(policy, { ...question, tool: { ...tool, effect: 'read' } }).gate, 'deny');
-    assert.equal(
-      decideByPolicy(policy, { ...question, tool: { ...tool, effect: 'human_only' } }).gate,
-      'deny',
-    );
-  });
-
-  it('lets the first matching rule decide, and names it', () => {
-    const rules = [
-      { name: 'others', when: { tools: ['something_else'] }, then: 'deny' as const },
-      { name: 'clean', when: { tainted: false }, then: 'allow' as const },
-      { name: 'rest', when: {}, then: 'deny' as const },
-    ];
-    assert.deepEqual(decideByPolicy({ ...policy, rules }, question), {
-      gate: 'allow',
-      rule: 'clean',
-      expiresAfterMinutes: 240,
-    });
-    assert.equal(decideByPolicy({ ...policy, rules }, { ...question, isTainted: true }).rule, 'rest');
-  });
-
-  it('gives a confirmation its shorter time', () => {
-    const rules = [{ name: 'own', when: {}, then: 'confirm' as const }];
-    assert.equal(decideByPolicy({ ...policy, rules }, question).expiresAfterMinutes, 10);
-  });
-
-  it('asks an owner for tainted effects in the shipped rules, and lets owners confirm their own', () => {
-    const shippedPolicy = shipped.policy;
-    assert.equal(
-      decideByPolicy(shippedPolicy, { ...question, isTainted: true }).rule,
-      'suggested-from-outside',
-    );
-    assert.equal(decideByPolicy(shippedPolicy, { ...question, actor: 'owner' }).gate, 'confirm');
-    assert.equal(
-      decideByPolicy(shippedPolicy, { ...question, actor: 'owner', isTainted: true }).gate,
-      'approve',
-    );
   });
 });

@@ -1,153 +1,262 @@
-// The last door: the executing activity itself, called with every kind of yes that isn't one. Nothing runs, each refusal
-// is audited.
+// The last door: the executing activity itself, called with every kind of yes that isn't one. Nothing runs, each refusal is
+// audited. What passes is what was approved and nothing else: the same call, whatever its spelling.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
-import { createActivities } from '../../activities/index.js';
-import type { Tx } from '../../prisma/database.js';
-import type { StepOutcome } from '../../workflows/domain/plan.js';
-import { startDesk, until, type Desk } from '../support/desk.js';
+import fc from 'fast-check';
+import { hashOfCall } from '../../activities/call-hash.js';
+import { takeChat, releaseChat } from '../../prisma/stores/takeover.js';
+import type { Json, JsonObject } from '../../workflows/domain/tool.js';
+import { startStepBench, LEND, LOOK, type StepBench, type Waiting } from '../support/step-bench.js';
 
-interface Waiting {
-  stepId: string;
-  approvalId: string;
-  ref: string;
-  turnId: string;
+let bench: StepBench;
+
+/** Nothing is called, the refusal is audited with its reason, and refused once is refused for good. */
+async function refused(step: Waiting, reason: string): Promise<void> {
+  const before = bench.shelf.calls.length;
+  assert.deepEqual(await bench.execute(step.stepId), { kind: 'refused', reason });
+  const refusals = (await bench.audited(step.stepId)).filter(({ event }) => event === 'step_refused');
+  assert.deepEqual(
+    refusals.map(({ facts }) => facts),
+    [{ tool: LEND.name, reason }],
+  );
+  await bench.decide(step, 'approve');
+  assert.equal((await bench.execute(step.stepId)).kind, 'refused');
+  assert.equal(bench.shelf.calls.length, before);
 }
+
+const setApproval = (step: Waiting, data: Record<string, unknown>): Promise<unknown> =>
+  bench.inTenant((tx) => tx.approval.update({ where: { id: step.approvalId }, data }));
 
 describe('the executing activity', function () {
   this.timeout(60_000);
-  let desk: Desk;
-  let hour = 9;
   before(async () => {
-    desk = await startDesk();
+    bench = await startStepBench();
   });
-  after(async () => {
-    await desk.stop();
+  after(() => bench.close());
+
+  it('carries out what was approved, once, and uses the yes up', async () => {
+    const step = await bench.waiting();
+    assert.equal(await bench.decide(step, 'approve'), 'decided');
+    const before = bench.shelf.calls.length;
+    const outcome = await bench.execute(step.stepId);
+    assert.equal(outcome.kind, 'succeeded');
+    assert.deepEqual(await bench.execute(step.stepId), outcome, 'asked again it tells the same');
+    assert.equal(bench.shelf.calls.length, before + 1);
+    const approval = await bench.inTenant((tx) =>
+      tx.approval.findUniqueOrThrow({ where: { id: step.approvalId } }),
+    );
+    assert.equal(approval.state, 'used');
+    assert.deepEqual(
+      (await bench.audited(step.stepId)).map(({ event }) => event),
+      ['policy_decided', 'step_started', 'step_succeeded'],
+    );
   });
-
-  /** A step that waits for its yes, in a chat of its own. */
-  async function waiting(): Promise<Waiting> {
-    hour += 1;
-    const externalId = await desk.send(`chat-${hour}`, `Book Thursday at ${hour}:00 please`);
-    return until(
-      () =>
-        inDesk(async (tx) => {
-          const message = await tx.inbox.findFirstOrThrow({ where: { externalId } });
-          // A turn has the id of its first message.
-          const row = await tx.approval.findFirst({ where: { turnId: message.id } });
-          return row
-            ? { stepId: row.stepId, approvalId: row.id, ref: row.ref, turnId: row.turnId }
-            : undefined;
-        }),
-      15_000,
-      'the approval of this chat',
-    );
-  }
-  const execute = (stepId: string): Promise<StepOutcome> =>
-    new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(
-      (input: { tenantId: string; stepId: string }) => createActivities(desk.deps).executeStep(input),
-      { tenantId: desk.tenantId, stepId },
-    );
-  const inDesk = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => desk.database.inTenant(desk.tenantId, work);
-  const approve = (approvalId: string): Promise<unknown> =>
-    inDesk((tx) =>
-      tx.approval.update({ where: { id: approvalId }, data: { state: 'approved', decidedAt: new Date() } }),
-    );
-
-  async function refused(step: Waiting, reason: string): Promise<void> {
-    const before = await inDesk((tx) => tx.booking.count());
-    assert.deepEqual(await execute(step.stepId), { kind: 'refused', reason });
-    assert.equal(await inDesk((tx) => tx.booking.count()), before);
-    const audited = await inDesk((tx) =>
-      tx.audit.count({ where: { subjectId: step.stepId, event: 'step_refused' } }),
-    );
-    assert.equal(audited, 1);
-    // Refused once is refused for good.
-    await approve(step.approvalId);
-    assert.equal((await execute(step.stepId)).kind, 'refused');
-  }
 
   it('refuses without a yes', async () => {
-    await refused(await waiting(), 'not_approved');
+    await refused(await bench.waiting(), 'not_approved');
   });
 
   it('refuses after a no', async () => {
-    const step = await waiting();
-    await inDesk((tx) =>
-      tx.approval.update({
-        where: { id: step.approvalId },
-        data: { state: 'rejected', decidedAt: new Date(), heardAt: new Date() },
-      }),
-    );
+    const step = await bench.waiting();
+    await bench.decide(step, 'reject');
     await refused(step, 'not_approved');
   });
 
-  it('refuses when the time is over', async () => {
-    const step = await waiting();
-    await inDesk((tx) =>
-      tx.approval.update({
-        where: { id: step.approvalId },
-        data: { state: 'expired', decidedAt: new Date(), heardAt: new Date() },
-      }),
-    );
+  it('refuses when the time for the yes was over', async () => {
+    const step = await bench.waiting();
+    await setApproval(step, { state: 'expired', decidedAt: new Date(), heardAt: new Date() });
     await refused(step, 'not_approved');
   });
 
   it('refuses a yes that was used', async () => {
-    const step = await waiting();
-    await inDesk((tx) =>
-      tx.approval.update({
-        where: { id: step.approvalId },
-        data: { state: 'used', decidedAt: new Date(), usedAt: new Date() },
-      }),
-    );
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    await setApproval(step, { state: 'used', usedAt: new Date() });
+    await refused(step, 'not_approved');
+  });
+
+  it('refuses a yes that nobody has given', async () => {
+    const step = await bench.waiting();
+    await setApproval(step, { state: 'approved', decidedAt: new Date() });
     await refused(step, 'not_approved');
   });
 
   it('refuses a yes for other arguments', async () => {
-    const step = await waiting();
-    await approve(step.approvalId);
-    await inDesk((tx) =>
-      tx.approval.update({ where: { id: step.approvalId }, data: { argumentsHash: 'other' } }),
-    );
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    await setApproval(step, { argumentsHash: hashOfCall(LEND.name, { item: 'bike' }) });
     await refused(step, 'not_approved');
   });
 
   it('refuses a yes given under other terms', async () => {
-    const step = await waiting();
-    await approve(step.approvalId);
-    await inDesk((tx) =>
-      tx.approval.update({ where: { id: step.approvalId }, data: { configHash: 'older' } }),
-    );
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    await setApproval(step, { configHash: 'older' });
     await refused(step, 'not_approved');
   });
 
-  it('refuses arguments that are no longer those that were proposed', async () => {
-    const step = await waiting();
-    await approve(step.approvalId);
-    await inDesk((tx) => tx.step.update({ where: { id: step.stepId }, data: { argumentsHash: 'forged' } }));
-    await refused(step, 'changed');
-  });
-
-  it('refuses the yes of another step', async () => {
-    const [one, other] = [await waiting(), await waiting()];
-    await approve(other.approvalId);
+  it('refuses the yes of another step, and the yes of another chat', async () => {
+    const [one, other] = [await bench.waiting(), await bench.waiting()];
+    await bench.decide(other, 'approve');
     await refused(one, 'not_approved');
+    const moved = await bench.waiting();
+    await bench.decide(moved, 'approve');
+    await setApproval(moved, { chatId: one.chatId });
+    await refused(moved, 'not_approved');
   });
 
-  it('refuses when a person has taken the chat over', async () => {
-    const step = await waiting();
-    await approve(step.approvalId);
-    const { chatId } = await inDesk((tx) =>
-      tx.approval.findUniqueOrThrow({ where: { id: step.approvalId } }),
-    );
-    await inDesk((tx) => tx.chat.update({ where: { id: chatId }, data: { pausedAt: new Date() } }));
-    await refused(step, 'paused');
+  it('refuses a customer’s yes where an owner’s is needed', async () => {
+    const step = await bench.waiting();
+    await setApproval(step, { gate: 'confirm' });
+    assert.equal(await bench.decide(step, 'approve', { surface: 'chat', id: 'somebody' }), 'decided');
+    await refused(step, 'not_approved');
+  });
+
+  it('refuses fewer yeses than are needed, and the yes of somebody who was not asked', async () => {
+    const short = await bench.waiting();
+    await bench.decide(short, 'approve');
+    await setApproval(short, { needed: 2 });
+    await refused(short, 'not_approved');
+    const foreign = await bench.waiting();
+    await bench.decide(foreign, 'approve');
+    await setApproval(foreign, { approvers: ['somebody-else'] });
+    await refused(foreign, 'not_approved');
+  });
+
+  it('refuses when the decision that the yes continues is over', async () => {
+    const step = await bench.waiting({ decisionExpiresAt: Date.now() + 2_000 });
+    await bench.decide(step, 'approve');
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await refused(step, 'expired');
+  });
+
+  it('waits while a person has the chat, keeps the yes, and goes on when they give it back', async () => {
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    const until = new Date(Date.now() + 3_600_000);
+    const { chatId } = step;
+    await bench.inScope(bench.tenantId, (scope) => takeChat(scope, { chatId, by: 'owner:deniz', until }));
+    const before = bench.shelf.calls.length;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      assert.deepEqual(await bench.execute(step.stepId), { kind: 'parked', until: until.getTime() });
+    }
+    assert.equal(bench.shelf.calls.length, before);
+    await bench.inScope(bench.tenantId, (scope) => releaseChat(scope, { chatId, by: 'owner:deniz' }));
+    assert.equal((await bench.execute(step.stepId)).kind, 'succeeded');
+    assert.equal(bench.shelf.calls.length, before + 1);
+  });
+
+  it('refuses without a yes also while a person has the chat', async () => {
+    const step = await bench.waiting();
+    const { chatId } = step;
+    await bench.inScope(bench.tenantId, (scope) => takeChat(scope, { chatId, by: 'business' }));
+    await refused(step, 'not_approved');
+  });
+
+  it('reads on while a person has the chat', async () => {
+    const step = await bench.propose({ tool: LOOK.name });
+    assert.equal((await bench.validate(step)).kind, 'accepted');
+    const { chatId } = step;
+    await bench.inScope(bench.tenantId, (scope) => takeChat(scope, { chatId, by: 'business' }));
+    assert.equal((await bench.execute(step.stepId)).kind, 'succeeded');
   });
 
   it('knows no step that is not there', async () => {
-    await assert.rejects(execute(randomUUID()));
+    await assert.rejects(bench.execute(randomUUID()));
   });
 });
+
+describe('what was approved is what runs', function () {
+  this.timeout(60_000);
+  before(async () => {
+    bench = await startStepBench();
+  });
+  after(() => bench.close());
+
+  const ASKED: JsonObject = { item: 'Café pump', days: 1, note: 'before noon' };
+
+  /** An approved step whose stored arguments somebody has changed since. */
+  async function approvedThenStored(values: JsonObject): Promise<Waiting> {
+    const step = await bench.waiting({ arguments: ASKED });
+    await bench.decide(step, 'approve');
+    await bench.inScope(bench.tenantId, async (scope) => {
+      const row = await scope.tx.step.findUniqueOrThrow({ where: { id: step.stepId } });
+      const key = await scope.content.dataKeyById(scope.tx, bench.tenantId, row.keyId);
+      const place = { table: 'steps', column: 'arguments_cipher', rowId: step.stepId };
+      const argumentsCipher = scope.content.sealText(key, { ...place, text: JSON.stringify(values) });
+      await scope.tx.step.update({ where: { id: step.stepId }, data: { argumentsCipher } });
+    });
+    return step;
+  }
+
+  const CHANGED: [string, JsonObject][] = [
+    ['one character', { ...ASKED, item: 'Café pumq' }],
+    ['one space', { ...ASKED, note: 'before  noon' }],
+    ['a letter’s case', { ...ASKED, item: 'café pump' }],
+    ['another Unicode form (NFD for NFC)', { ...ASKED, item: 'Café pump'.normalize('NFD') }],
+    ['a letter that looks the same', { ...ASKED, item: 'Cаfé pump' }],
+    ['a hidden character', { ...ASKED, note: 'before\u200B noon' }],
+    ['a number as text', { ...ASKED, days: '1' }],
+    ['a slightly larger number', { ...ASKED, days: 1.000000000000001 }],
+    ['an argument more', { ...ASKED, colour: 'red' }],
+    ['an argument less', { item: 'Café pump', days: 1 }],
+    ['null for a text', { ...ASKED, note: null }],
+    ['a list around a text', { ...ASKED, note: ['before noon'] }],
+  ];
+  for (const [what, values] of CHANGED) {
+    it(`${what}: refused`, async () => {
+      await refused(await approvedThenStored(values), 'changed');
+    });
+  }
+
+  const SAME: [string, JsonObject][] = [
+    ['the order of the names', { note: 'before noon', days: 1, item: 'Café pump' }],
+    [
+      'the form of a number',
+      JSON.parse('{"item":"Café pump","days":1.0e0,"note":"before noon"}') as JsonObject,
+    ],
+    [
+      'the spelling of a text',
+      JSON.parse('{"item":"Caf\\u00e9 pump","days":1.0,"note":"before noon"}') as JsonObject,
+    ],
+  ];
+  for (const [what, values] of SAME) {
+    it(`${what} makes no other call`, async () => {
+      const step = await approvedThenStored(values);
+      assert.equal((await bench.execute(step.stepId)).kind, 'succeeded');
+    });
+  }
+
+  it('two calls have one hash exactly if they are the same JSON value', () => {
+    const shuffled = (value: Json): Json => {
+      if (Array.isArray(value)) return value.map(shuffled);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([name, member]) => [name, shuffled(member)]),
+      );
+    };
+    const text = fc.string({ unit: 'grapheme', maxLength: 8 });
+    const values = fc.dictionary(text, fc.jsonValue({ maxDepth: 2 })) as fc.Arbitrary<JsonObject>;
+    fc.assert(
+      fc.property(values, values, (one, other) => {
+        assert.equal(hashOfCall('t', one), hashOfCall('t', shuffled(one) as JsonObject));
+        let isSame = true;
+        try {
+          assert.deepStrictEqual(normalised(one), normalised(other));
+        } catch {
+          isSame = false;
+        }
+        assert.equal(hashOfCall('t', one) === hashOfCall('t', other), isSame);
+        assert.notEqual(hashOfCall('t', one), hashOfCall('u', one));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** As JSON has it: there is no -0, and an object inherits nothing. */
+function normalised(value: JsonObject): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -156,6 +156,22 @@ describe('a planner that fails', function () {
     });
   }
 
+  it('is audited each time, by codes and without words', async () => {
+    const rows = await desk.database.inTenant(desk.tenantId, (tx) =>
+      tx.audit.findMany({ where: { event: { in: ['plan_denied', 'plan_unreadable'] } } }),
+    );
+    const told = rows.map(({ event, facts }) => `${event} ${JSON.stringify(facts)}`);
+    assert.deepEqual([...new Set(told)].sort(), [
+      'plan_denied {"by":"model","code":"TOOL_POLICY_DENIED"}',
+      'plan_unreadable {"code":"cut_off"}',
+      'plan_unreadable {"code":"doubled_id"}',
+      'plan_unreadable {"code":"no_object"}',
+      'plan_unreadable {"code":"too_many_calls"}',
+      'plan_unreadable {"code":"unknown_ending"}',
+    ]);
+    assert.equal(told.filter((line) => line.includes('cut_off')).length, 4, 'once for each try');
+  });
+
   it('has executed nothing', async () => {
     const [booked, started] = await desk.database.inTenant(desk.tenantId, async (tx) => [
       await tx.booking.count(),

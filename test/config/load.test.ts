@@ -1,54 +1,10 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES } from '../../workflows/domain/failures.js';
-import type { TenantConfiguration } from '../../config/configuration.js';
 import { describeConfiguration } from '../../config/describe.js';
-import { ConfigurationError, loadConfiguration, type ConfigurationProblem } from '../../config/load.js';
-
-const SHIPPED = './config';
-const TENANT = 'tenants/harbour-desk';
-
-/** A copy of the shipped configuration that a test may break. */
-class Copy {
-  readonly directory = mkdtempSync(join(tmpdir(), 'aroko-config-'));
-
-  constructor() {
-    for (const part of ['defaults', 'phrases', 'tenants']) {
-      cpSync(join(SHIPPED, part), join(this.directory, part), { recursive: true });
-    }
-  }
-
-  write(file: string, text: string): void {
-    writeFileSync(join(this.directory, file), text);
-  }
-
-  replace(file: string, before: string, after: string): void {
-    const text = readFileSync(join(this.directory, file), 'utf8');
-    assert.ok(text.includes(before), `${file} no longer holds ${before}`);
-    this.write(file, text.replace(before, after));
-  }
-
-  load(): TenantConfiguration {
-    const tenant = loadConfiguration(this).tenants.get('harbour-desk');
-    assert.ok(tenant);
-    return tenant;
-  }
-
-  problems(): readonly ConfigurationProblem[] {
-    try {
-      loadConfiguration(this);
-    } catch (error) {
-      assert.ok(error instanceof ConfigurationError, String(error));
-      for (const { wrong, right } of error.problems) {
-        assert.ok(error.message.includes(wrong) && error.message.includes(right));
-      }
-      return error.problems;
-    }
-    return [];
-  }
-}
+import { loadConfiguration } from '../../config/load.js';
+import { Copy, SHIPPED, TENANT } from './copy.js';
 
 describe('the configuration', () => {
   let copy: Copy;
@@ -56,7 +12,7 @@ describe('the configuration', () => {
     copy = new Copy();
   });
   afterEach(() => {
-    rmSync(copy.directory, { recursive: true });
+    copy.remove();
   });
 
   it('is right as shipped, and fits on one screen', () => {
@@ -329,7 +285,7 @@ describe('the configuration', () => {
       {
         name: 'approvals that nobody can give',
         file: 'defaults/policy.yaml',
-        edit: ['surfaces: [console, api, temporal]', 'surfaces: []'],
+        edit: ['surfaces: [console, api, cli, temporal, whatsapp, web]', 'surfaces: []'],
         path: 'policy.surfaces',
         wrong: /nobody could decide/,
         right: /console/,

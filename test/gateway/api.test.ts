@@ -216,6 +216,62 @@ describe('the headless API', function () {
     }
   });
 
+  it('edits an approval, which asks again under another REF, and shows both', async () => {
+    const asked = { date: '2026-12-07', time: '10:30' };
+    const { ref, turnId, approvalId, stepId } = await askForApproval(gateway, {
+      chat: 'edit',
+      text: 'Book',
+      arguments: asked,
+    });
+    await gateway.inScope(gateway.tenantId, ({ tx }) =>
+      tx.step.update({ where: { id: stepId }, data: { ordinal: 0 } }),
+    );
+    const edit = (values: unknown): Promise<{ status: number; json: unknown }> =>
+      gateway.api('POST', `/api/approvals/${ref}`, { decision: 'edit', arguments: values });
+    const refused: [unknown, number][] = [
+      [undefined, 400],
+      [{ time: '11:00' }, 400],
+      [{ ...asked, time: 11 }, 400],
+      [{ ...asked, price: 5 }, 400],
+      [asked, 400],
+    ];
+    for (const [values, status] of refused) {
+      const answer = await edit(values);
+      assert.equal(answer.status, status, JSON.stringify(values));
+      assert.equal(differs('Problem', answer.json), undefined);
+    }
+    const wanted = { ...asked, time: '11:00' };
+    const { status, json } = await edit(wanted);
+    assert.equal(status, 200);
+    assert.equal(differs('Decided', json), undefined);
+    assert.deepEqual(gateway.conversations.calls.at(-1), { what: 'wake', turnId, approvalId });
+    const { newRef } = z.object({ newRef: z.string() }).parse(json);
+
+    const read = async (key: string): Promise<Record<string, unknown>> => {
+      const answer = await gateway.api('GET', `/api/approvals/${key}`);
+      assert.equal(differs('Approval', answer.json), undefined);
+      return z.record(z.string(), z.unknown()).parse(answer.json);
+    };
+    const [before, after] = [await read(ref), await read(newRef)];
+    assert.deepEqual([before['state'], before['arguments'], before['replacedBy']], ['edited', asked, newRef]);
+    assert.deepEqual([after['state'], after['arguments'], after['replaces']], ['open', wanted, ref]);
+    const late = await gateway.api('POST', `/api/approvals/${ref}`, { decision: 'approve' });
+    assert.equal(late.status, 409);
+    assert.match(JSON.stringify(late.json), new RegExp(`asks again as ${newRef}`));
+    assert.equal((await gateway.api('GET', '/api/approvals/Z-ZZZZ')).status, 404);
+    assert.equal((await gateway.api('GET', '/api/approvals/nonsense')).status, 400);
+  });
+
+  it('looks no code up any more after many wrong ones', async () => {
+    const { ref } = await askForApproval(gateway, { chat: 'guess', text: 'Book', arguments: {} });
+    const tries = ['Z-AAAA', 'Z-CCCC', 'Z-DDDD', 'Z-EEEE', 'Z-FFFF', ref];
+    const statuses: number[] = [];
+    for (const key of tries) {
+      statuses.push((await gateway.api('POST', `/api/approvals/${key}`, { decision: 'approve' })).status);
+    }
+    assert.equal(statuses.at(-1), 429);
+  });
+
   it('shows runs, one run, and open messages as described', async () => {
     const { turnId } = await askForApproval(gateway, {
       chat: 'runs',

@@ -15,9 +15,10 @@ import { createServer } from '../../gateway/server.js';
 import type { ContentCipher } from '../../prisma/content.js';
 import { openDatabase, type Database } from '../../prisma/database.js';
 import { openApproval } from '../../prisma/stores/approvals.js';
-import { planMessage, sendByCommit } from '../../prisma/stores/outbox.js';
+import { lockOutgoing, sendByCommit } from '../../prisma/stores/deliveries.js';
+import { planMessage } from '../../prisma/stores/outbox.js';
 import { closeRun, moveRun, registerRun } from '../../prisma/stores/runs.js';
-import { createInScope, type InScope } from '../../prisma/stores/scope.js';
+import { createInScope, type InScope, type Scope } from '../../prisma/stores/scope.js';
 import { createLoginLink } from '../../prisma/stores/sessions.js';
 import { acceptStep, proposeStep } from '../../prisma/stores/steps.js';
 import { claimTurn, storeDecision } from '../../prisma/stores/turns.js';
@@ -30,11 +31,15 @@ export const API_TOKEN = 'a-token-for-the-tests-of-the-api';
 export type Call =
   | { what: 'ring'; chatId: string; upTo: number }
   | { what: 'say'; outboxId: string; final: boolean }
+  | { what: 'desk'; chatId: string }
+  | { what: 'run'; turnId: string }
   | { what: 'wake'; turnId: string; approvalId: string };
 
 export interface RecordedConversations extends Conversations {
   calls: Call[];
   isAway: boolean;
+  /** Turns whose run is gone. */
+  closedRuns: Set<string>;
 }
 
 /** Answers as Temporal would, at once. */
@@ -43,6 +48,7 @@ export function recordedConversations(): RecordedConversations {
   const double: RecordedConversations = {
     calls,
     isAway: false,
+    closedRuns: new Set(),
     ring: async ({ chatId, upTo }) => {
       calls.push({ what: 'ring', chatId, upTo });
       return double.isAway ? 'failed' : 'rung';
@@ -51,6 +57,15 @@ export function recordedConversations(): RecordedConversations {
       calls.push({ what: 'say', outboxId, final });
       return 'rung';
     },
+    deskChanged: async ({ chatId }) => {
+      calls.push({ what: 'desk', chatId });
+      return double.isAway ? 'failed' : 'rung';
+    },
+    runEnded: async ({ turnId }) => {
+      calls.push({ what: 'run', turnId });
+      return double.isAway ? 'failed' : 'rung';
+    },
+    isRunClosed: async ({ turnId }) => double.closedRuns.has(turnId),
     wakeRun: async ({ turnId, approvalId }) => {
       calls.push({ what: 'wake', turnId, approvalId });
       return double.isAway ? 'no_run' : 'woken';
@@ -167,7 +182,7 @@ const ANY_HASH = 'a'.repeat(64);
 
 /** A customer asks, the plan needs the owner's yes, and the customer is told so: as the worker would leave it. */
 export async function askForApproval(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, 'write' | 'tenantId' | 'configuration' | 'inScope'>,
   request: { chat: string; text: string; arguments: JsonObject; expiresInMs?: number },
 ): Promise<Asked> {
   const { messageId, chatId } = await gateway.write(request.chat, request.text);
@@ -225,9 +240,14 @@ export async function askForApproval(
       kind: 'acknowledgement',
       text: 'I have asked.',
     });
-    await sendByCommit(scope, outboxId);
+    await send(scope, outboxId);
     return { chatId, turnId, stepId, approvalId, ref };
   });
+}
+
+async function send(scope: Scope, outboxId: string): Promise<void> {
+  const row = await lockOutgoing(scope, outboxId);
+  if (row) await sendByCommit(scope, row);
 }
 
 /** The run's last word to its customer. */
@@ -245,6 +265,6 @@ export async function answerRun(gateway: TestGateway, run: Asked, text: string):
       kind: 'answer',
       text,
     });
-    await sendByCommit(scope, outboxId);
+    await send(scope, outboxId);
   });
 }

@@ -133,7 +133,7 @@ describe('the migration runner', () => {
 
   it('runs as a command', async () => {
     const real = await freshDatabase({ migrated: false });
-    const command = fileURLToPath(new URL('../../prisma/migrate-main.ts', import.meta.url));
+    const command = fileURLToPath(new URL('../../prisma/setup-main.ts', import.meta.url));
     const start = (env: NodeJS.ProcessEnv) =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', command], {
         env: { PATH: process.env.PATH, ...env },

@@ -33,9 +33,12 @@ const ROWS_OF_A_TENANT = `
   insert into audit_heads (tenant_id, stream, last_number, last_hash) values ($T, 'tenant', 1, '\\x00');
   insert into audit (tenant_id, stream, number, event, actor, facts, happened_at, previous_hash, hash)
     values ($T, 'tenant', 1, 'made', 'system', '{}', now(), '\\x00', '\\x00');
-  insert into audit_anchors (id, tenant_id, root, streams) values ($17, $T, '\\x00', 1);
+  insert into audit_anchors (id, tenant_id, number, hour, root, streams) values ($17, $T, 1, now(), '\\x00', 1);
+  insert into audit_anchor_heads (tenant_id, anchor, stream, last_number, last_hash) values ($T, 1, 'tenant', 1, '\\x00');
   insert into bookings (id, tenant_id, resource, starts_at, ends_at) values ($18, $T, 'desk', now(), now() + interval '1 hour');
   insert into booking_changes (id, tenant_id, booking_id, kind, request_key, starts_at_before) values ($19, $T, $18, 'cancelled', 'i', now());
+  insert into run_histories (id, tenant_id, chat_id, turn_id, workflow_id, execution_id, workflow_type, history)
+    values ($38, $T, $5, $6, 'w', 'e', 't', '\\x00');
   insert into knowledge_passages (id, tenant_id, file, file_hash, ordinal, title, heading, body, search)
     values ($20, $T, 'a.md', 'h', 0, 'A', 'A', 'a', 'a');
   insert into chat_sessions (id, tenant_id, chat_id, state, grace_until) values ($21, $T, $5, 'waiting', now());
@@ -113,7 +116,7 @@ describe('row-level security', () => {
     tenantId: string | undefined,
     work: (client: Client, table: { name: string; tenantColumn: string }) => Promise<void>,
   ) {
-    assert.equal(tables.length, 30);
+    assert.equal(tables.length, 32);
     await connected(url, async (client) => {
       for (const table of tables) await asTenant(client, tenantId, () => work(client, table));
     });
@@ -191,8 +194,8 @@ describe('row-level security', () => {
         if (outcome.startsWith('42501 new row violates row-level security policy')) byPolicy += 1;
       }
     });
-    // 22 tables take both from the application, five more only inserts; the audit's three take nothing.
-    assert.equal(byPolicy, 22 * 2 + 5);
+    // 22 tables take both from the application, six more only inserts; the audit's four take nothing.
+    assert.equal(byPolicy, 22 * 2 + 6);
   });
 
   // Foreign keys and unique indexes are checked past the policies, so these two hold for the constraints themselves.
@@ -302,6 +305,7 @@ describe('row-level security', () => {
       'inbox',
       'login_links',
       'outbox',
+      'run_histories',
       'sessions',
       'tenants',
       'tool_runs',

@@ -3,8 +3,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createContentCipher, type ContentCipher } from '../../prisma/content.js';
 import type { Database } from '../../prisma/database.js';
-import { accept, type AcceptOutcome } from '../../prisma/functions.js';
+import { accept, type AcceptedRow, type AcceptOutcome, type AcceptRequest } from '../../prisma/accept.js';
 import { createKeyring, type DataKey, type Keyring, type WrappedKey } from '../../prisma/keys.js';
+import type { Arrival, Speaker } from '../../workflows/domain/incoming.js';
 
 export interface TestTenant {
   tenantId: string;
@@ -39,11 +40,13 @@ export interface TextMessage {
   text: string;
   /** Who writes, and the name of the chat. */
   address: string;
-  arrival?: string;
+  arrival?: Arrival;
+  speaker?: Speaker;
   sentAt?: Date;
 }
 
-export type OwnKey = { dataKey: DataKey; wrappedKey: WrappedKey };
+/** What a gateway believes: the sender's key, and the id of their chat where it knows that. */
+export type OwnKey = { dataKey: DataKey; wrappedKey: WrappedKey; chatId?: string | undefined };
 
 /** Where a message comes in. */
 export interface Desk {
@@ -52,48 +55,65 @@ export interface Desk {
   account: Pick<TestTenant, 'channel' | 'accountKey'>;
 }
 
-/** One call of `accept`, as a gateway that believes `key` to be the sender's would make it. */
-export function acceptText(
-  { prisma, content, account }: Desk,
-  { externalId, text, address, arrival = 'turn', sentAt }: TextMessage,
+/** A request as a gateway makes it that believes `key` to be the sender's. */
+export function textRequest(
+  { content, account }: Pick<Desk, 'content' | 'account'>,
+  { externalId, text, address, arrival = 'turn', speaker = 'customer', sentAt }: TextMessage,
   key: OwnKey = content.keyring.createDataKey(),
-): Promise<AcceptOutcome> {
-  const [messageId, contactId, aliasId, chatId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+): AcceptRequest {
+  const messageId = randomUUID();
   const seal = (table: string, column: string, rowId: string, plain: string) =>
     content.sealText(key.dataKey, { table, column, rowId, text: plain });
-  return accept(prisma, {
+  const sealedAddress = (table: string, id: string = randomUUID()) => {
+    const cipher = seal(table, 'address_cipher', id, address);
+    return { id, kind: 'web', hmac: content.hmacAddress(address), cipher };
+  };
+  return {
     channel: account.channel,
     accountKey: account.accountKey,
-    addressKind: 'web',
-    chatHmac: content.hmacAddress(address),
-    contactHmac: content.hmacAddress(address),
-    chatKind: 'direct',
-    messageId,
-    externalId,
-    kind: 'text',
-    arrival,
-    contentCipher: seal('inbox', 'content_cipher', messageId, text),
-    contentHmac: content.hmacContent(text),
-    sentAt,
-    contactId,
-    ...key.wrappedKey,
-    keyWrapped: key.wrappedKey.wrapped,
-    aliasId,
-    aliasCipher: seal('contact_aliases', 'address_cipher', aliasId, address),
-    chatId,
-    chatCipher: seal('chats', 'address_cipher', chatId, address),
-  });
+    contactId: randomUUID(),
+    aliases: [sealedAddress('contact_aliases')],
+    chat: { ...sealedAddress('chats', key.chatId), chatKind: 'direct' },
+    key: key.wrappedKey,
+    messages: [
+      {
+        messageId,
+        externalId,
+        kind: 'text',
+        arrival,
+        speaker,
+        content: seal('inbox', 'content_cipher', messageId, text),
+        contentHmac: content.hmacContent(text),
+        sentAt,
+      },
+    ],
+  };
+}
+
+/** A message's own outcome, or why there is none. */
+export type TextOutcome =
+  | Exclude<AcceptOutcome, { outcome: 'done' }>
+  | (Extract<AcceptedRow, { messageId: string }> & { tenantId: string; keyId?: string | undefined });
+
+/** One call of `accept`, as a gateway that believes `key` to be the sender's would make it. */
+export async function acceptText(desk: Desk, message: TextMessage, key?: OwnKey): Promise<TextOutcome> {
+  const result = await accept(desk.prisma, textRequest(desk, message, key));
+  if (result.outcome !== 'done') return result;
+  const [row] = result.rows;
+  if (!row || row.outcome === 'echo') throw new Error('a text of a customer came back as an echo');
+  return { ...row, tenantId: result.tenantId, keyId: result.keyId };
 }
 
 /** As the gateway does it: calls again with the key that it is handed. */
 export async function acceptTextWithRetry(
   desk: Desk,
   message: TextMessage,
-): Promise<Exclude<AcceptOutcome, { outcome: 'wrong_key' }>> {
+): Promise<Exclude<TextOutcome, { outcome: 'again' }>> {
   let key: OwnKey | undefined;
   for (;;) {
     const result = await acceptText(desk, message, key);
-    if (result.outcome !== 'wrong_key') return result;
-    key = result.key && { dataKey: desk.content.keyring.unwrap(result.key), wrappedKey: result.key };
+    if (result.outcome !== 'again') return result;
+    const live = result.key && { dataKey: desk.content.keyring.unwrap(result.key), wrappedKey: result.key };
+    key = { ...(live ?? desk.content.keyring.createDataKey()), chatId: result.chatId };
   }
 }

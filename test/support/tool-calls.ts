@@ -73,6 +73,9 @@ export function toolCall(
 ): ToolCall {
   return {
     tenantId,
+    chatId: randomUUID(),
+    turnId: randomUUID(),
+    stepId: randomUUID(),
     contactId,
     configuration,
     arguments: values,

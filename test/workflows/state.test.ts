@@ -15,12 +15,14 @@ import {
   type ConversationState,
 } from '../../workflows/conversation/state.js';
 import type { PreparedTurn } from '../../workflows/domain/turn.js';
-import { noteDecision, startApprovals } from '../../workflows/tool-run/state.js';
+import { noteDecision, startBells } from '../../workflows/tool-run/state.js';
 
 const uuid = (last: number): string => `00000000-0000-4000-8000-00000000000${last}`;
 const [T1, T2, O1, O2] = [uuid(1), uuid(2), uuid(3), uuid(4)];
 
 const profile = { debounceMs: 0, acknowledgeAfterMs: 1_000, inactivityMs: 10_000 };
+/** A chat without sessions draws nothing. */
+const never = (): number => assert.fail('nothing is drawn');
 const fresh = (): ConversationState => startState({ doneUpTo: 0, now: 0 });
 const say = (turnId: string, outboxId: string, final = true): Say => ({
   turnId,
@@ -47,7 +49,7 @@ const turn = (upTo: number): PreparedTurn => ({
 describe('a conversation', () => {
   it('takes a turn when a bell rings, and only as far as it has rung', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 3 }, 5);
+    noteInbox(state, { upTo: 3 }, 5, never);
     assert.deepEqual(nextThing(state, 5), { kind: 'turn' });
     noteTurn(state, turn(3));
     assert.deepEqual(nextThing(state, 5), { kind: 'wait', until: 10_005 });
@@ -55,29 +57,29 @@ describe('a conversation', () => {
 
   it('is not moved by bells that are doubled, late or broken', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 3 }, 0);
+    noteInbox(state, { upTo: 3 }, 0, never);
     noteTurn(state, turn(3));
-    noteInbox(state, { upTo: 3 }, 1);
-    noteInbox(state, { upTo: 1 }, 1);
-    noteInbox(state, { upTo: Number.NaN }, 1);
-    noteInbox(state, { upTo: 3_000_000_000 }, 1);
-    noteInbox(state, JSON.parse('null') as never, 1);
+    noteInbox(state, { upTo: 3 }, 1, never);
+    noteInbox(state, { upTo: 1 }, 1, never);
+    noteInbox(state, { upTo: Number.NaN }, 1, never);
+    noteInbox(state, { upTo: 3_000_000_000 }, 1, never);
+    noteInbox(state, JSON.parse('null') as never, 1, never);
     assert.equal(nextThing(state, 1).kind, 'wait');
   });
 
   it('takes the next real message after a bell that rang far too high', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 100_000 }, 0);
+    noteInbox(state, { upTo: 100_000 }, 0, never);
     noteInboxEmpty(state, 100_000);
     assert.equal(nextThing(state, 1).kind, 'wait');
-    noteInbox(state, { upTo: 1 }, 2);
+    noteInbox(state, { upTo: 1 }, 2, never);
     assert.deepEqual(nextThing(state, 2), { kind: 'turn' });
   });
 
   it('does not ask again for what was rung and is not there, but for what is rung after', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 4 }, 0);
-    noteInbox(state, { upTo: 6 }, 1);
+    noteInbox(state, { upTo: 4 }, 0, never);
+    noteInbox(state, { upTo: 6 }, 1, never);
     noteInboxEmpty(state, 4);
     assert.deepEqual(nextThing(state, 1), { kind: 'turn' });
     noteInboxEmpty(state, 6);
@@ -86,7 +88,7 @@ describe('a conversation', () => {
 
   it('says ready words before it takes new work', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 2 }, 0);
+    noteInbox(state, { upTo: 2 }, 0, never);
     noteSay(state, say(T1, O1), 0);
     assert.deepEqual(nextThing(state, 0), { kind: 'say', say: say(T1, O1) });
   });
@@ -102,7 +104,7 @@ describe('a conversation', () => {
 
   it('waits for the first word of a run, acknowledges at the deadline, and goes on', () => {
     const state = fresh();
-    noteInbox(state, { upTo: 2 }, 0);
+    noteInbox(state, { upTo: 2 }, 0, never);
     noteTurn(state, turn(1));
     noteRunStarted(state, { turnId: T1, profile, now: 0 });
     assert.deepEqual(nextThing(state, 10), { kind: 'wait', until: 1_000 });
@@ -137,7 +139,7 @@ describe('a conversation', () => {
 
 describe('what signals leave behind', () => {
   it('is a bell, or a decision with a whole REF', () => {
-    const bells = startApprovals();
+    const bells = startBells();
     noteDecision(bells, { approvalId: 'a' });
     noteDecision(bells, { ref: 'K-7Q4F', decision: 'approve' });
     assert.deepEqual([...bells.rung], ['a']);
@@ -155,7 +157,7 @@ describe('what signals leave behind', () => {
     { approvalId: 7 },
   ]) {
     it(`is nothing for ${JSON.stringify(broken)}`, () => {
-      const bells = startApprovals();
+      const bells = startBells();
       noteDecision(bells, broken as never);
       assert.equal(bells.rung.size + bells.typed.length, 0);
     });

@@ -1,0 +1,475 @@
+// One message, from the outbox to the platform and back into the ledger, through the real activity.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findByOrigin, outgoingById } from '../../../prisma/stores/outbox.js';
+import { MOST_ATTEMPTS, settleByPerson } from '../../../prisma/stores/sends.js';
+import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
+import { listUndelivered } from '../../../prisma/stores/views/undelivered.js';
+import { noteStatuses } from '../../../prisma/stores/statuses.js';
+import { settleReported } from '../../../prisma/stores/sends.js';
+import { retryDelayOf, startSendKit, type SendKit } from './kit.js';
+
+let kit: SendKit;
+
+before(async function () {
+  this.timeout(60_000);
+  kit = await startSendKit({ sendTimeoutMs: 1_500 });
+});
+after(() => kit.stop());
+beforeEach(() => kit.fake.forget());
+
+const sentTexts = (): unknown[] =>
+  kit.fake.taken().map(({ request }) => (request.type === 'text' ? request.text.body : request.type));
+
+describe('a message on WhatsApp', function () {
+  this.timeout(20_000);
+
+  it('is sent in its own marks, takes its place in the chat, and answers the message', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan({ ...turn, answersMessageId: turn.messageId });
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'sent' });
+    const [taken] = kit.fake.taken();
+    assert.deepEqual(sentTexts(), ['Here is *your* answer.']);
+    assert.deepEqual([taken?.recipient, taken?.callbackData], [turn.address, outboxId]);
+    const row = await kit.row(outboxId);
+    assert.deepEqual(
+      { ...row, id: 0 },
+      {
+        id: 0,
+        state: 'sent',
+        code: null,
+        sequence: 2,
+        externalId: taken?.wamid,
+        attempts: 1,
+        deliveryStatus: null,
+      },
+    );
+    assert.deepEqual(await kit.ledger(turn.turnId), {
+      state: 'answered',
+      reason: 'detector',
+      turn: 'closed',
+      outcome: 'answer',
+    });
+  });
+
+  it('is sent once, however often it is asked for', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    await kit.deliver(outboxId);
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'sent' });
+    assert.equal(kit.fake.attempts(), 1);
+  });
+
+  it('is sent once where ten workers ask at the same time', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    const asked = Array.from({ length: 10 }, () =>
+      kit.activities
+        .deliver({ tenantId: kit.tenantId, outboxId })
+        .catch((error: unknown) => retryDelayOf(error)),
+    );
+    await Promise.all(asked);
+    assert.equal(kit.fake.attempts(), 1);
+    assert.equal((await kit.row(outboxId)).state, 'sent');
+  });
+
+  it('that is not there has failed, and holds nobody up', async () => {
+    assert.deepEqual(await kit.deliver(randomUUID()), { state: 'failed' });
+  });
+
+  it('goes to a user id in the field for those', async () => {
+    const chat = await kit.chat({
+      address: `US.${randomUUID().replaceAll('-', '')}`,
+      addressKind: 'user_id',
+    });
+    await kit.deliver(await kit.plan({ ...chat, turnId: null }));
+    const [taken] = kit.fake.taken();
+    assert.deepEqual([taken?.request.recipient, taken?.request.to], [chat.address, undefined]);
+  });
+
+  it('quotes what it answers where the customer has written more since, and only then', async () => {
+    const chat = await kit.chat();
+    const first = await kit.turn(chat);
+    const alone = await kit.plan({ ...first, answersMessageId: first.messageId });
+    await kit.deliver(alone);
+    const second = await kit.turn(chat);
+    await kit.turn(chat);
+    await kit.deliver(await kit.plan({ ...second, answersMessageId: second.messageId }));
+    assert.deepEqual(
+      kit.fake.taken().map(({ request }) => request.context),
+      [undefined, { message_id: second.externalId }],
+    );
+  });
+
+  it('has buttons, a list, or is a reaction', async () => {
+    const chat = await kit.chat();
+    const buttons = [
+      { id: 'yes', title: 'Approve' },
+      { id: 'no', title: 'Reject' },
+    ];
+    const list = { button: 'Choose', sections: [{ rows: [{ id: '1', title: 'One' }] }] };
+    const reaction = { externalId: 'wamid.theirs', emoji: '👍' };
+    for (const details of [{ buttons }, { list }, { reaction }]) {
+      await kit.deliver(await kit.plan({ ...chat, turnId: null, details }));
+    }
+    assert.deepEqual(sentTexts(), ['interactive', 'interactive', 'reaction']);
+  });
+
+  it('is said as it stands where it is no Markdown', async () => {
+    const chat = await kit.chat();
+    const text = 'K-7Q4F: **2** of _these_?';
+    await kit.deliver(await kit.plan({ ...chat, turnId: null, text, details: { isVerbatim: true } }));
+    assert.deepEqual(sentTexts(), [text]);
+  });
+
+  it('can be read back with what goes with it', async () => {
+    const chat = await kit.chat();
+    const details = { buttons: [{ id: 'a', title: 'A' }], purpose: 'approvalRequest' as const };
+    const outboxId = await kit.plan({ ...chat, turnId: null, text: 'so?', details });
+    assert.deepEqual(await kit.inTenant((scope) => outgoingById(scope, outboxId)), {
+      chatId: chat.chatId,
+      kind: 'answer',
+      text: 'so?',
+      details,
+    });
+  });
+
+  it('is recognised when the platform echoes it: by the words that went out', async () => {
+    const chat = await kit.chat();
+    const outboxId = await kit.plan({ ...chat, turnId: null });
+    await kit.deliver(outboxId);
+    const found = await kit.inTenant(({ tx, content }) =>
+      tx.outbox.findFirst({
+        where: { chatId: chat.chatId, contentHmac: content.hmacContent('Here is *your* answer.') },
+      }),
+    );
+    assert.equal(found?.id, outboxId);
+  });
+});
+
+describe('a send that is refused', function () {
+  this.timeout(30_000);
+
+  it('waits as long as the platform asks, and is then sent', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    const delays: (number | undefined)[] = [];
+    kit.fake.faults.next(
+      { kind: 'refuse', code: 131056 },
+      { kind: 'refuse', code: 131056 },
+      { kind: 'refuse', code: 131056 },
+    );
+    for (;;) {
+      try {
+        await kit.activities.deliver({ tenantId: kit.tenantId, outboxId });
+        break;
+      } catch (error) {
+        delays.push(retryDelayOf(error));
+        assert.equal((await kit.row(outboxId)).state, 'planned');
+      }
+    }
+    assert.deepEqual(delays, [1_000, 4_000, 16_000]);
+    assert.equal(kit.fake.taken().length, 1);
+    assert.deepEqual((await kit.row(outboxId)).attempts, 4);
+  });
+
+  it('has failed when it was refused too often, and hands its message off', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    kit.fake.faults.next(
+      ...Array.from({ length: MOST_ATTEMPTS }, () => ({ kind: 'refuse' as const, code: 130429 })),
+    );
+    assert.deepEqual(await kit.deliver(outboxId, { waitsAtMostMs: 1 }), { state: 'failed' });
+    assert.deepEqual(await kit.ledger(turn.turnId), {
+      state: 'handed_off',
+      reason: 'not delivered (130429)',
+      turn: 'closed',
+      outcome: 'undelivered',
+    });
+    assert.deepEqual(await kit.audited(outboxId), ['message_undelivered']);
+    assert.equal(kit.fake.taken().length, 0);
+  });
+
+  for (const code of [131026, 131049, 190, 10, 200, 368, 100, 131051, 132001]) {
+    it(`for good (${code}) is not tried again, and is listed`, async () => {
+      const turn = await kit.turn(await kit.chat());
+      const outboxId = await kit.plan(turn);
+      kit.fake.faults.next({ kind: 'refuse', code });
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'failed' });
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'failed' });
+      assert.equal(kit.fake.attempts(), 1);
+      const listed = await kit.inTenant((scope) => listUndelivered(scope, { limit: 50 }));
+      const line = listed.find((one) => one.outboxId === outboxId);
+      assert.deepEqual([line?.state, line?.code, line?.chat], ['failed', String(code), turn.address]);
+      assert.equal((await kit.ledger(turn.turnId)).state, 'handed_off');
+    });
+  }
+
+  it('leaves the turn open where it was only an acknowledgement', async () => {
+    const turn = await kit.turn(await kit.chat(), { withRun: true });
+    kit.fake.faults.next({ kind: 'refuse', code: 131026 });
+    await kit.deliver(await kit.plan({ ...turn, kind: 'acknowledgement' }));
+    assert.equal((await kit.ledger(turn.turnId)).state, 'accepted');
+    await kit.deliver(await kit.plan({ ...turn, origin: { kind: 'summary', id: turn.turnId } }));
+    assert.equal((await kit.ledger(turn.turnId)).state, 'answered');
+  });
+
+  it('says nothing of the customer in the log', () => {
+    assert.ok(kit.logLines.length > 10, 'something was logged');
+    assert.ok(
+      kit.logLines.some((line) => line.includes('"code":"131026"')),
+      'with its code',
+    );
+    for (const line of kit.logLines) assert.doesNotMatch(line, /your answer|90555\d{7}/);
+  });
+});
+
+describe('a send of which nobody knows', function () {
+  this.timeout(30_000);
+
+  const KINDS = [
+    { kind: 'cutAfter' },
+    { kind: 'cutBefore' },
+    { kind: 'serverError', isTaken: true },
+    { kind: 'serverError', isTaken: false },
+    { kind: 'silence', isTaken: true },
+    { kind: 'garbage' },
+  ] as const;
+  for (const fault of KINDS) {
+    const isTaken = 'isTaken' in fault ? fault.isTaken : fault.kind !== 'cutBefore';
+    it(`(${fault.kind}${isTaken ? ', taken' : ''}) stays open, is listed, and is never sent again`, async () => {
+      const turn = await kit.turn(await kit.chat());
+      const outboxId = await kit.plan(turn);
+      kit.fake.faults.next(fault);
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'unknown' });
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'unknown' });
+      assert.equal(kit.fake.attempts(), 1);
+      assert.equal(kit.fake.taken().length, isTaken ? 1 : 0);
+      assert.deepEqual(await kit.ledger(turn.turnId), {
+        state: 'accepted',
+        reason: null,
+        turn: 'running',
+        outcome: null,
+      });
+      const listed = await kit.inTenant((scope) => listUndelivered(scope, { limit: 50, only: 'unknown' }));
+      assert.ok(
+        listed.some((one) => one.outboxId === outboxId),
+        'listed',
+      );
+      assert.deepEqual(await kit.audited(outboxId), ['message_unknown']);
+    });
+  }
+
+  async function unknownSend() {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    kit.fake.faults.next({ kind: 'cutAfter' });
+    await kit.deliver(outboxId);
+    const taken = kit.fake.taken().at(-1);
+    assert.ok(taken, 'the platform has it');
+    return { turn, outboxId, taken };
+  }
+
+  it('is settled by a status that says it arrived', async () => {
+    const { turn, outboxId, taken } = await unknownSend();
+    assert.equal(await kit.fake.webhooks.reportNow(taken, 'delivered'), 200);
+    const row = await kit.row(outboxId);
+    assert.deepEqual([row.state, row.externalId, row.deliveryStatus], ['sent', taken.wamid, 'delivered']);
+    assert.equal((await kit.ledger(turn.turnId)).state, 'answered');
+  });
+
+  it('is settled by a status that says it failed', async () => {
+    const { turn, outboxId, taken } = await unknownSend();
+    await kit.fake.webhooks.reportNow(taken, 'failed', 131026);
+    const row = await kit.row(outboxId);
+    assert.deepEqual([row.state, row.code], ['failed', '131026']);
+    assert.deepEqual((await kit.ledger(turn.turnId)).reason, 'not delivered (131026)');
+  });
+
+  it('is settled by a person, one way or the other, and the audit tells who', async () => {
+    for (const hasArrived of [true, false]) {
+      const { turn, outboxId } = await unknownSend();
+      const settle = () =>
+        kit.inTenant((scope) => settleByPerson(scope, { outboxId, hasArrived, by: 'owner:ada' }));
+      assert.deepEqual(await settle(), { outcome: 'settled' });
+      assert.deepEqual(await settle(), { outcome: 'not_unknown' });
+      assert.equal((await kit.row(outboxId)).state, hasArrived ? 'sent' : 'failed');
+      assert.equal((await kit.ledger(turn.turnId)).state, hasArrived ? 'answered' : 'handed_off');
+      assert.equal((await kit.audited(outboxId)).at(-1), 'message_settled');
+      assert.deepEqual(await kit.deliver(outboxId), { state: hasArrived ? 'sent' : 'failed' });
+    }
+  });
+});
+
+describe('what the platform reports', function () {
+  this.timeout(20_000);
+
+  it('late, doubled and out of order, leaves the highest', async () => {
+    kit.fake.report({
+      statuses: ['sent', 'delivered', 'read'],
+      copies: 2,
+      isShuffled: true,
+      delayMs: [0, 30],
+    });
+    const ids: string[] = [];
+    const chat = await kit.chat();
+    for (let count = 0; count < 10; count += 1) {
+      const outboxId = await kit.plan({ ...(await kit.turn(chat)) });
+      await kit.deliver(outboxId);
+      ids.push(outboxId);
+    }
+    await kit.fake.webhooks.settled();
+    kit.fake.report(undefined);
+    for (const id of ids) {
+      const row = await kit.row(id);
+      assert.deepEqual([row.state, row.deliveryStatus], ['sent', 'read']);
+    }
+    const sequences = await Promise.all(ids.map(async (id) => (await kit.row(id)).sequence));
+    assert.equal(new Set(sequences).size, ids.length, 'each has one place in the chat');
+  });
+
+  it('before the answer to the send has come, is the answer', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    kit.fake.report({ statuses: ['sent'], delayMs: 0 });
+    kit.fake.faults.next({ kind: 'slow', ms: 1 });
+    const slow = {
+      ...kit.graph,
+      send: async (...send: Parameters<typeof kit.graph.send>) => {
+        const outcome = await kit.graph.send(...send);
+        await kit.fake.webhooks.settled();
+        assert.equal((await kit.row(outboxId)).state, 'sent', 'settled by the status');
+        return outcome;
+      },
+    };
+    assert.deepEqual(await kit.deliver(outboxId, { activities: kit.activitiesWith({ graph: slow }) }), {
+      state: 'sent',
+    });
+    kit.fake.report(undefined);
+    assert.equal((await kit.row(outboxId)).sequence, 2);
+  });
+
+  it('of an answer that never arrived takes the answer back', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    await kit.deliver(outboxId);
+    assert.equal((await kit.ledger(turn.turnId)).state, 'answered');
+    const [taken] = kit.fake.taken();
+    assert.ok(taken, 'taken');
+    await kit.fake.webhooks.reportNow(taken, 'failed', 131049);
+    assert.equal((await kit.row(outboxId)).state, 'failed');
+    assert.deepEqual(await kit.ledger(turn.turnId), {
+      state: 'handed_off',
+      reason: 'not delivered (131049)',
+      turn: 'closed',
+      outcome: 'undelivered',
+    });
+    // Failed is final.
+    await kit.fake.webhooks.reportNow(taken, 'delivered');
+    assert.equal((await kit.row(outboxId)).state, 'failed');
+  });
+
+  it('of a message of another tenant changes nothing here', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    const noted = await noteStatuses(kit.database.prisma, {
+      channel: 'whatsapp-cloud',
+      accountKey: '999999999999999',
+      statuses: [{ externalId: 'wamid.X', outboxId, status: 'delivered', digest: new Uint8Array([1]) }],
+    });
+    assert.equal(noted, undefined);
+    assert.equal(await kit.inTenant((scope) => settleReported(scope, outboxId)), 'planned');
+  });
+});
+
+describe('while a person has the chat', function () {
+  this.timeout(20_000);
+
+  for (const channel of ['whatsapp-cloud', 'web'] as const) {
+    it(`words of a run are held, and said when it comes back (${channel})`, async () => {
+      const turn = await kit.turn(await kit.chat({ channel }), { withRun: true });
+      const outboxId = await kit.plan(turn);
+      await kit.inTenant((scope) => takeChat(scope, { chatId: turn.chatId, by: 'owner:ada' }));
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'planned', held: true });
+      assert.equal((await kit.ledger(turn.turnId)).state, 'accepted');
+      assert.equal(kit.fake.attempts(), 0);
+      await kit.inTenant((scope) => releaseChat(scope, { chatId: turn.chatId, by: 'owner:ada' }));
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'sent' });
+      assert.equal((await kit.ledger(turn.turnId)).state, 'answered');
+    });
+
+    it(`other words are discarded, and the message is handed off (${channel})`, async () => {
+      const turn = await kit.turn(await kit.chat({ channel }));
+      const outboxId = await kit.plan(turn);
+      const until = new Date(Date.now() + 60_000);
+      await kit.inTenant((scope) => takeChat(scope, { chatId: turn.chatId, by: 'business', until }));
+      assert.deepEqual(await kit.deliver(outboxId), { state: 'discarded' });
+      const { state, reason } = await kit.ledger(turn.turnId);
+      assert.deepEqual([state, reason], ['handed_off', 'human']);
+      assert.equal(kit.fake.attempts(), 0);
+    });
+
+    it(`a lease that is over holds nothing (${channel})`, async () => {
+      const turn = await kit.turn(await kit.chat({ channel }));
+      const until = new Date(Date.now() + 20);
+      await kit.inTenant((scope) => takeChat(scope, { chatId: turn.chatId, by: 'business', until }));
+      await sleep(60);
+      assert.deepEqual(await kit.deliver(await kit.plan(turn)), { state: 'sent' });
+    });
+  }
+
+  it('words that others asked us to pass on are held too', async () => {
+    const chat = await kit.chat();
+    const outboxId = await kit.plan({ ...chat, turnId: null });
+    await kit.inTenant((scope) => takeChat(scope, { chatId: chat.chatId, by: 'business' }));
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'planned', held: true });
+  });
+});
+
+describe('an acknowledgement', function () {
+  this.timeout(20_000);
+  const acknowledge = (turnId: string) => kit.activities.acknowledge({ tenantId: kit.tenantId, turnId });
+  const decided = async (channel: 'whatsapp-cloud' | 'web') => {
+    const turn = await kit.turn(await kit.chat({ channel }), { withRun: true });
+    await kit.inTenant(({ tx }) =>
+      tx.turn.update({
+        where: { id: turn.turnId },
+        data: { decision: { decisionId: 'd', turnId: turn.turnId, profile: {}, route: { kind: 'answer' } } },
+      }),
+    );
+    return turn;
+  };
+
+  for (const channel of ['whatsapp-cloud', 'web'] as const) {
+    it(`is said once, and leaves the turn open (${channel})`, async () => {
+      const { turnId } = await decided(channel);
+      assert.deepEqual(await acknowledge(turnId), { state: 'sent' });
+      assert.equal((await kit.ledger(turnId)).state, 'accepted');
+      assert.equal(kit.fake.attempts(), channel === 'web' ? 0 : 1);
+    });
+
+    it(`is not said where the run has spoken (${channel})`, async () => {
+      const turn = await decided(channel);
+      await kit.plan(turn);
+      assert.deepEqual(await acknowledge(turn.turnId), { state: 'unneeded' });
+    });
+  }
+
+  it('is said although the run has written to somebody else, such as the owner', async () => {
+    const turn = await decided('whatsapp-cloud');
+    const owner = await kit.chat();
+    await kit.plan({ ...turn, chatId: owner.chatId, kind: 'acknowledgement' });
+    assert.deepEqual(await acknowledge(turn.turnId), { state: 'sent' });
+  });
+
+  it('that was refused for now is said by the next attempt, and not forgotten', async () => {
+    const { turnId } = await decided('whatsapp-cloud');
+    kit.fake.faults.next({ kind: 'refuse', code: 130429 });
+    await assert.rejects(acknowledge(turnId));
+    assert.deepEqual(await acknowledge(turnId), { state: 'sent' });
+    assert.equal(kit.fake.taken().length, 1);
+    const known = await kit.inTenant((scope) => findByOrigin(scope, { kind: 'acknowledgement', id: turnId }));
+    assert.ok(known, 'one row');
+  });
+});
