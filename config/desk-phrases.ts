@@ -4,6 +4,8 @@ const PLAIN = { required: [], optional: [] } as const;
 const WITH_REF = { required: ['ref'], optional: [] } as const;
 
 export const DESK_SENTENCES = {
+  /** To the customer: only people do what was asked for, and they have been told. */
+  humanOnly: PLAIN,
   /** A matter was handed to people: whose, why (one of the sentences below), and what the customer wrote last. */
   handOffNotice: { required: ['who', 'why'], optional: ['text'] },
   handOffPrivateAccount: PLAIN,

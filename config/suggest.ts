@@ -2,14 +2,30 @@
 
 /** The known name that is nearest to what was written, or nothing when none is near enough to be a slip. */
 export function nearest(written: string, known: readonly string[]): string | undefined {
-  const scored = known
-    .map((name) => ({ name, distance: editDistance(simplified(written), simplified(name)) }))
-    .sort((left, right) => left.distance - right.distance);
-  const best = scored[0];
+  const [best] = byDistance(written, known);
   // A third of the letters may be wrong: fewer misses real slips, more proposes nonsense.
   return best !== undefined && best.distance <= Math.max(1, Math.floor(written.length / 3))
     ? best.name
     : undefined;
+}
+
+/** More names than this nobody reads in one line. */
+const LISTED = 20;
+const SIMILAR = 5;
+
+/** What would be right instead of an unknown name: the one that was probably meant, else all of them, or the most similar. */
+export function rightNames(written: string, known: readonly string[]): string {
+  const near = nearest(written, known);
+  if (near !== undefined) return `did you mean ${near}?`;
+  if (known.length <= LISTED) return `one of ${known.join(', ')}`;
+  const similar = byDistance(written, known).slice(0, SIMILAR);
+  return `one of ${known.length} names, the most similar being ${similar.map(({ name }) => name).join(', ')}`;
+}
+
+function byDistance(written: string, known: readonly string[]): { name: string; distance: number }[] {
+  return known
+    .map((name) => ({ name, distance: editDistance(simplified(written), simplified(name)) }))
+    .sort((left, right) => left.distance - right.distance);
 }
 
 /** `time_zone`, `time-zone` and `timezone` are all meant to be `timeZone`. */

@@ -195,7 +195,7 @@ export function inWords(result: DecisionResult, ref: string): string {
     case 'decided':
       return result.state === 'approved'
         ? `${ref} is approved.`
-        : `${ref} is rejected. Nothing will be done.`;
+        : `${ref} is rejected. It will not be carried out.`;
     case 'counted':
       return `${ref} has your yes. Before anything is done, ${moreYeses(result.missing)}.`;
     case 'already_decided':
@@ -203,7 +203,7 @@ export function inWords(result: DecisionResult, ref: string): string {
     case 'already_said':
       return `${ref} has your yes already, and ${moreYeses(result.missing)}.`;
     case 'expired':
-      return `${ref} has expired. Nothing will be done, and the customer is told.`;
+      return `${ref} has expired. It will not be carried out, and the customer hears so.`;
     case 'edited_before':
       return `${ref} was changed, and asks again as ${result.newRef}. Your answer changed nothing.`;
     case 'not_asked':
@@ -260,6 +260,6 @@ function problemInWords({ problem, name = '', names }: EditResult & { outcome: '
     case 'already_asked':
       return 'the same is under way for this customer';
     case 'gone':
-      return 'it can no longer be changed';
+      return 'it is past changing';
   }
 }

@@ -93,4 +93,8 @@ export interface ToolRunActivities {
   summarize(input: { tenantId: string; turnId: string }): Promise<{ outboxId: string; kind: SayKind }>;
 }
 
-export type Activities = TurnActivities & DeskActivities & AnswerActivities & DeliveryActivities & ToolRunActivities;
+export type Activities = TurnActivities &
+  DeskActivities &
+  AnswerActivities &
+  DeliveryActivities &
+  ToolRunActivities;

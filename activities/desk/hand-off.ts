@@ -4,6 +4,7 @@
 import { appendAudit } from '../../prisma/functions.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
 import type { Scope } from '../../prisma/stores/scope.js';
+import { accountOfChat, messagesOfTurn, type TurnRow } from '../../prisma/stores/turns.js';
 import { addressesOf } from '../../prisma/stores/views/addresses.js';
 import { withHiddenShown } from '../../workflows/domain/visible-text.js';
 import type { DeskSentenceKey } from '../../config/desk-phrases.js';
@@ -44,10 +45,12 @@ export function isHandOffReason(name: string): name is HandOffReason {
 
 /**
  * Writes to those who have to hear of it, and audits it, in the transaction that hands it off. Answers outbox ids, to be
- * delivered after the commit.
+ * delivered after the commit. Asked again for the same turn they are the same.
  */
 export async function handOff(scope: Scope, tenant: Tenant, matter: HandedOff): Promise<string[]> {
   const notices = await planNotices(scope, tenant, matter);
+  const isKnown = await scope.tx.audit.count({ where: { subjectId: matter.turnId, event: 'handed_off' } });
+  if (isKnown > 0) return notices;
   await appendAudit(scope.tx, {
     stream: matter.chatId,
     event: 'handed_off',
@@ -56,6 +59,19 @@ export async function handOff(scope: Scope, tenant: Tenant, matter: HandedOff): 
     facts: { reason: matter.reason, told: notices.length },
   });
   return notices;
+}
+
+/** The same for a matter that a run can't take further. */
+export async function handOffRun(
+  scope: Scope,
+  tenant: Tenant,
+  { turn, reason }: { turn: TurnRow; reason: HandOffReason },
+): Promise<string[]> {
+  const { turnId, chatId, contactId, isTainted } = turn;
+  const messages = await messagesOfTurn(scope, turnId);
+  const text = messages.map((message) => message.text).join('\n');
+  const { accountKey } = await accountOfChat(scope, chatId);
+  return handOff(scope, tenant, { chatId, contactId, accountKey, turnId, reason, text, isTainted });
 }
 
 /** A few lines tell what it is about; the rest is in the chat. */

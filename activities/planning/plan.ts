@@ -30,6 +30,7 @@ import type { ActivityDeps } from '../deps.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
+import { handOffRun } from '../desk/hand-off.js';
 import { privateAccount } from '../turns/gates/private-account.js';
 import { plannerPrompt, type PlannerPrompt } from './prompt.js';
 import { readProposal, type Proposal } from './read-proposal.js';
@@ -183,7 +184,11 @@ async function handOff(scope: Scope, planning: Planning): Promise<PlanOutcome> {
   const text = say(planning.tenant, 'privateAccount');
   const { outboxId } = await tellCustomer(scope, planning, { kind: 'handOff', text });
   await audit(scope, planning.turn, 'plan_denied', { code: 'TOOL_POLICY_DENIED', by: 'private_account' });
-  return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId };
+  const notices = await handOffRun(scope, planning.tenant, {
+    turn: planning.turn,
+    reason: 'private_account',
+  });
+  return { kind: 'denied', code: 'TOOL_POLICY_DENIED', outboxId, notices };
 }
 
 /** A plan that came to nothing, by codes: what the model said is nobody's business. */

@@ -13,6 +13,7 @@ import type { ErrorCode } from '../../workflows/domain/failures.js';
 import type { Verdict } from '../../workflows/domain/plan.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import type { ActivityDeps } from '../deps.js';
+import { handOffRun } from '../desk/hand-off.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
@@ -82,6 +83,8 @@ async function validate(
     configuration: tenant.configuration,
   });
   if (policy) await auditPolicy(validation, policy);
+  if (failed?.code === 'TOOL_POLICY_DENIED' && tool?.effect === 'human_only')
+    return leaveToPeople(validation, failed);
   if (failed || !tool || !policy) return reject(validation, failed ?? UNKNOWN_TOOL);
   const missing = missingArguments(tool, step.arguments);
   if (missing.length > 0) return ask(validation, tool, missing);
@@ -122,11 +125,28 @@ async function auditPolicy({ scope, turn, step }: Validation, policy: PolicyAnsw
   });
 }
 
-async function reject(validation: Validation, { check, code, sentence }: Refused): Promise<Verdict> {
+async function reject(validation: Validation, refused: Refused): Promise<Verdict> {
+  const { check, code, sentence } = refused;
+  const { tenant, step } = validation;
+  await closeAsRejected(validation, refused);
+  const { outboxId } = await tell(validation, { kind: 'refusal', text: say(tenant, sentence ?? code) });
+  return { kind: 'rejected', stepId: step.stepId, check, code, outboxId };
+}
+
+/** What policy keeps for people is no refusal: a person does it, and hears of it. */
+async function leaveToPeople(validation: Validation, refused: Refused): Promise<Verdict> {
+  const { check, code } = refused;
   const { scope, tenant, turn, step } = validation;
+  await closeAsRejected(validation, refused);
+  const { outboxId } = await tell(validation, { kind: 'handOff', text: say(tenant, 'humanOnly') });
+  const notices = await handOffRun(scope, tenant, { turn, reason: 'human_only' });
+  return { kind: 'rejected', stepId: step.stepId, check, code, outboxId, notices };
+}
+
+async function closeAsRejected(validation: Validation, { check, code }: Refused): Promise<void> {
+  const { scope, turn, step } = validation;
   await rejectStep(scope, { stepId: step.stepId, check, code });
   await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'refused', code });
-  const { outboxId } = await tell(validation, { kind: 'refusal', text: say(tenant, sentence ?? code) });
   if (step.state === 'proposed') {
     await appendAudit(scope.tx, {
       stream: turn.chatId,
@@ -136,7 +156,6 @@ async function reject(validation: Validation, { check, code, sentence }: Refused
       facts: { tool: step.tool, check, code },
     });
   }
-  return { kind: 'rejected', stepId: step.stepId, check, code, outboxId };
 }
 
 async function ask(validation: Validation, tool: ToolDefinition, missing: string[]): Promise<Verdict> {

@@ -3,7 +3,7 @@ import { planMessage } from '../../prisma/stores/outbox.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import type { Step } from '../../prisma/stores/steps.js';
 import type { TurnRow } from '../../prisma/stores/turns.js';
-import type { SayKind } from '../../workflows/domain/message.js';
+import type { OutboxKind } from '../../workflows/domain/message.js';
 import { canonicalCall } from '../call-hash.js';
 import type { Tenant } from '../tenants.js';
 
@@ -17,7 +17,7 @@ export interface Validation {
 
 export function tell(
   { scope, turn, step, answersMessageId }: Validation,
-  message: { kind: SayKind; text: string },
+  message: { kind: OutboxKind; text: string },
 ): Promise<{ outboxId: string }> {
   return planMessage(scope, {
     chatId: turn.chatId,

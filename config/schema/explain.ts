@@ -1,6 +1,6 @@
 // Turns what zod found into what is wrong and what would be right, in words for whoever wrote the file.
 import { z } from 'zod';
-import { nearest } from '../suggest.js';
+import { nearest, rightNames } from '../suggest.js';
 import { SECRET_NAME } from './values.js';
 
 export interface Explained {
@@ -42,11 +42,10 @@ export function explain(schema: z.ZodType, issue: z.core.$ZodIssue): Explained[]
 
 /** An unknown key, with the known one that was probably meant. */
 export function unknownKey(key: string, path: (string | number)[], known: readonly string[]): Explained {
-  const near = nearest(key, known);
   return {
     path: [...path, key],
     wrong: `"${key}" is not a known key`,
-    right: near === undefined ? `one of ${known.join(', ')}` : `did you mean ${near}?`,
+    right: rightNames(key, known),
   };
 }
 

@@ -4,13 +4,15 @@ import type { Inbox } from '../inbox.js';
 import type { Identity } from '../incoming-message.js';
 import type { SignedFor } from './accounts.js';
 import type { Update } from './updates.js';
-import { userIdUpdateShape, type WireContact } from './wire.js';
+import { statusShape, userIdUpdateShape, type WireContact } from './wire.js';
 
 export interface IdentityNotes {
   note(updates: readonly Update[], signedFor: SignedFor): Promise<void>;
 }
 
 const REMEMBERED = 10_000;
+/** Each is a round trip; what is left over is told again with the next report. */
+const MOST_AT_ONCE = 50;
 
 export function createIdentityNotes(inbox: Inbox): IdentityNotes {
   /** Said with every report; once is enough. */
@@ -18,12 +20,14 @@ export function createIdentityNotes(inbox: Inbox): IdentityNotes {
 
   return {
     async note(updates, signedFor) {
+      let left = MOST_AT_ONCE;
       for (const update of updates) {
         const { phoneNumberId: accountKey } = update;
         if (accountKey === undefined || !signedFor.has(accountKey)) continue;
         for (const { identities, at } of saidBy(update)) {
           const name = JSON.stringify([accountKey, identities]);
-          if (noted.has(name)) continue;
+          if (noted.has(name) || left === 0) continue;
+          left -= 1;
           await inbox.noteIdentities({ channel: 'whatsapp-cloud', accountKey, identities, at });
           noted.add(name);
           const [oldest] = noted;
@@ -44,10 +48,20 @@ function saidBy(update: Update): Said[] {
     case 'message':
       return [];
     case 'status':
-      return update.contacts.flatMap(samePerson);
+      return contactsOf(update).flatMap(samePerson);
     case 'event':
       return update.field === 'user_id_update' ? changedIds(update.raw) : [];
   }
+}
+
+/** The entries that are about the person whom the report is about. */
+function contactsOf({ raw, contacts }: Update & { what: 'status' }): WireContact[] {
+  const status = statusShape.safeParse(raw).data;
+  return contacts.filter(
+    ({ wa_id: phone, user_id: bsuid }) =>
+      (phone !== undefined && phone === status?.recipient_id) ||
+      (bsuid !== undefined && bsuid === status?.recipient_user_id),
+  );
 }
 
 function samePerson({ wa_id: phone, user_id: bsuid, parent_user_id: parent }: WireContact): Said[] {

@@ -41,7 +41,7 @@ export function toolsOf(business: TenantConfiguration): BusinessTools {
 
 /** `unreadable`: no message that we could store; the code says why. */
 export type Normalized =
-  { message: IncomingMessage } | { unreadable: 'malformed' | 'no_sender' | 'no_target' };
+  { message: IncomingMessage } | { unreadable: 'malformed' | 'no_sender' | 'no_target' | 'fault' };
 
 const HOUR_MS = 3_600_000;
 

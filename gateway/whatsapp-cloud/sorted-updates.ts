@@ -4,7 +4,7 @@ import { eventDigest, type PlatformEvent } from '../../prisma/stores/platform-ev
 import type { StatusReport } from '../../prisma/stores/statuses.js';
 import type { IncomingMessage } from '../incoming-message.js';
 import type { CloudAccount, SignedFor } from './accounts.js';
-import { normalize } from './normalize.js';
+import { normalize, type Normalized } from './normalize.js';
 import type { Update } from './updates.js';
 import { eventShape, statusShape } from './wire.js';
 
@@ -51,7 +51,7 @@ export class SortedUpdates {
     if (!named) return this.#addUnnamed(update);
     switch (update.what) {
       case 'message': {
-        const normalized = normalize(update, named, this.#now);
+        const normalized = this.#normalize(update, named);
         if ('message' in normalized) this.messages.push({ ...normalized, update, account: named });
         else this.refuse(named, update, normalized.unreadable);
         return;
@@ -60,6 +60,15 @@ export class SortedUpdates {
         return this.#addStatus(named, update);
       case 'event':
         return this.event(named, update, {});
+    }
+  }
+
+  /** A fault of ours with one message must not cost the others. */
+  #normalize(update: Update & { what: 'message' }, account: CloudAccount): Normalized {
+    try {
+      return normalize(update, account, this.#now);
+    } catch {
+      return { unreadable: 'fault' };
     }
   }
 

@@ -38,8 +38,31 @@ const KNOWN_KEYS = new Set([
 /** Lists of events, each a thing of its own. */
 const EVENT_LISTS = ['calls', 'groups', 'user_preferences', 'user_id_update', 'history', 'state_sync'];
 
+/** Deeper than anything that means something, and far from where writing it again would fail. */
+const DEEPEST = 100;
+
 /** All updates of a body. Never throws. */
 export function updatesOf(body: unknown): Update[] {
+  return partsOf(body).map((update) =>
+    isDeeper(update.raw, DEEPEST)
+      ? {
+          field: update.field,
+          phoneNumberId: update.phoneNumberId,
+          what: 'event',
+          kind: 'malformed',
+          code: 'too_deep',
+          raw: null,
+        }
+      : update,
+  );
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function partsOf(body: unknown): Update[] {
   const webhook = webhookShape.safeParse(body);
   if (!webhook.success) return [malformed({ field: 'unknown' }, body)];
   if (webhook.data.object !== 'whatsapp_business_account') {

@@ -128,8 +128,7 @@ function step(walk: Walk, row: AuditRow): void {
 function lineFinding({ number: before, hash: previous }: Walk, row: AuditRow): AuditFinding | undefined {
   const { stream, number } = row;
   if (number !== before + 1) {
-    if (number < 1)
-      return { stream, number, kind: 'unlinked', what: 'a line was put in before line 1' };
+    if (number < 1) return { stream, number, kind: 'unlinked', what: 'a line was put in before line 1' };
     const until = number - 1 === before + 1 ? '' : ` to ${number - 1}`;
     return { stream, number: before + 1, kind: 'missing', what: `line ${before + 1}${until} is missing` };
   }

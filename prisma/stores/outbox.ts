@@ -1,7 +1,7 @@
 // The outbox: what goes to customers, owners and operators. A row is planned once per origin, here; deliveries.ts and sends.ts
 // deliver it at most once, and settle the messages it answers in the transaction that makes it sent.
 import { randomUUID } from 'node:crypto';
-import type { OutboxKind, OutgoingDetails } from '../../workflows/domain/message.js';
+import { detailsProblem, type OutboxKind, type OutgoingDetails } from '../../workflows/domain/message.js';
 import { isJsonObject } from '../json.js';
 import { openOptional, type Scope } from './scope.js';
 
@@ -28,6 +28,8 @@ export interface PlannedMessage {
 
 /** Writes a message to be delivered; asked again for the same origin it returns the first one, unchanged. */
 export async function planMessage(scope: Scope, message: PlannedMessage): Promise<{ outboxId: string }> {
+  const problem = message.details && detailsProblem(message.details);
+  if (problem !== undefined) throw new TypeError(problem);
   const known = await findByOrigin(scope, message.origin);
   if (known) return known;
   const outboxId = randomUUID();

@@ -40,6 +40,18 @@ export async function lockChat(scope: Scope, chatId: string): Promise<ChatRow> {
   return { ...chat, isPaused: takeover !== undefined, ...(takeover && { takeover }) };
 }
 
+/** The account of ours that a chat goes by. */
+export async function accountOfChat(
+  scope: Scope,
+  chatId: string,
+): Promise<{ channel: string; accountKey: string }> {
+  const { account } = await scope.tx.chat.findUniqueOrThrow({
+    where: { id: chatId },
+    select: { account: { select: { channel: true, accountKey: true } } },
+  });
+  return account;
+}
+
 export interface ClaimedTurn {
   turnId: string;
   firstSequence: number;

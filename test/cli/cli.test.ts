@@ -12,7 +12,7 @@ import { aroko, arokoInside, openCliDesk, type CliDesk } from './cli.js';
 const FRAME_OF_STACK = /^\s*at /m;
 
 describe('the command line', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let desk: CliDesk;
   let folder: string;
   before(async () => {

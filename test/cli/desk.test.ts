@@ -10,7 +10,7 @@ import { freshNamespace } from '../support/temporal.js';
 import { aroko, type Variables } from './cli.js';
 
 describe('the command line beside a desk at work', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let desk: Desk;
   let folder: string;
   let variables: Variables;

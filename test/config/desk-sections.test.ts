@@ -245,6 +245,26 @@ const rows: Row[] = [
     right: /monday/,
   },
   {
+    name: 'an approver who is nobody',
+    more: '',
+    edit: [
+      '    - name: effects-need-an-owner\n',
+      '    - name: effects-need-an-owner\n      approvers: [seniors]\n',
+    ],
+    in: 'defaults/policy.yaml',
+    file: 'defaults/policy.yaml',
+    path: 'policy.rules.3.approvers.0',
+    wrong: /no owner or group of owners "seniors"/,
+    right: /one of deniz/,
+  },
+  {
+    name: 'a sentence that nobody says, among very many',
+    more: 'phrases: { en: { sentences: { zzqqxxjjwwkk: No. } } }',
+    path: 'phrases.en.sentences.zzqqxxjjwwkk',
+    wrong: /not a known key/,
+    right: /^one of \d+ names, the most similar being (\w+, ){4}\w+$/,
+  },
+  {
     name: 'a debounce whose most is below its least',
     more: 'profiles: { desk: { debounceMs: 60000, debounceMaxMs: 1000 } }',
     path: 'profiles.desk',

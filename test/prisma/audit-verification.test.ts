@@ -49,19 +49,23 @@ describe('the verification of the audit', () => {
   /** Anchors of the past: each is moved back an hour, as if the clock had gone on. */
   const anHourLater = () =>
     tamper(
-      `update audit_anchors set hour = hour - interval '1 hour' where number = (select max(number) from audit_anchors)`,
+      `update audit_anchors set hour = hour - interval '1 hour' where tenant_id = '${tenantId}'
+       and number = (select max(number) from audit_anchors where tenant_id = '${tenantId}')`,
     );
+
+  before(async () => {
+    urls = await freshDatabase();
+    database = openDatabase({ url: urls.applicationUrl, poolSize: 3 });
+  });
+  after(() => database.close());
 
   /** A desk with three chats and its own stream, before anybody lays hands on it. */
   beforeEach(async () => {
-    urls = await freshDatabase();
-    database = openDatabase({ url: urls.applicationUrl, poolSize: 3 });
     ({ tenantId } = await addTenant(database));
     streams = [randomUUID(), randomUUID(), randomUUID()].toSorted();
     for (const stream of streams) await append(stream, LINES);
     await append('tenant', 3);
   });
-  afterEach(() => database.close());
 
   const only = (report: AuditReport) => {
     assert.equal(report.findings.length, 1, JSON.stringify(report.findings));
@@ -195,7 +199,7 @@ describe('the verification of the audit', () => {
       `update audit set actor = 'mallory' ${at(2, streams[0])}`,
       `update audit set actor = 'mallory' ${at(8, streams[0])}`,
       `delete from audit ${at(11, streams[2])}`,
-      `update audit set actor = 'mallory' where stream = 'tenant' and number = 3`,
+      `update audit set actor = 'mallory' where stream = 'tenant' and number = 3 and tenant_id = '${tenantId}'`,
     );
     const { findings } = await verify();
     assert.deepEqual(
@@ -209,14 +213,15 @@ describe('the verification of the audit', () => {
   });
 
   it('says that the triggers which guard the lines are off', async () => {
-    await connected(urls.superuserUrl, (client) =>
-      client.query('alter table audit disable trigger audit_is_final'),
-    );
+    const asSuperuser = (sql: string) => connected(urls.superuserUrl, (client) => client.query(sql));
+    await asSuperuser('alter table audit disable trigger audit_is_final');
     assert.deepEqual((await verify()).unguarded, ['audit']);
-    await connected(urls.superuserUrl, (client) =>
-      client.query('drop trigger anchors_are_not_emptied on audit_anchors'),
-    );
-    assert.deepEqual((await verify()).unguarded, ['audit', 'audit_anchors']);
+    await asSuperuser('alter table audit enable trigger audit_is_final');
+    await asSuperuser('drop trigger anchors_are_not_emptied on audit_anchors');
+    assert.deepEqual((await verify()).unguarded, ['audit_anchors']);
+    await asSuperuser(`create trigger anchors_are_not_emptied before truncate on audit_anchors
+      for each statement execute function aroko_audit_is_final()`);
+    assert.deepEqual((await verify()).unguarded, []);
   });
 
   /** A line of the tampered stream that somebody who knows the algorithm has made himself. */
@@ -322,20 +327,20 @@ describe('the verification of the audit', () => {
 
   it('finds an anchor that was changed, one that was deleted, and heads of it that were', async () => {
     const [root] = [await anchor()];
-    await tamper(`update audit_anchors set hour = hour - interval '3 hours'`);
+    await tamper(`update audit_anchors set hour = hour - interval '3 hours' where tenant_id = '${tenantId}'`);
     assert.match(
       String((await verify()).anchors.findings[0]?.what),
       /changed/,
       'the hour is part of the root',
     );
-    await tamper(`update audit_anchors set hour = hour + interval '3 hours'`);
+    await tamper(`update audit_anchors set hour = hour + interval '3 hours' where tenant_id = '${tenantId}'`);
     assert.deepEqual((await verify(root?.root)).anchors.findings, []);
 
     await tamper(`update audit_anchor_heads set last_number = 11 where stream = '${streams[1]}'`);
     assert.deepEqual((await verify()).anchors.findings[0]?.anchor, 1);
     await tamper(`update audit_anchor_heads set last_number = ${LINES} where stream = '${streams[1]}'`);
 
-    await tamper(`delete from audit_anchors`);
+    await tamper(`delete from audit_anchors where tenant_id = '${tenantId}'`);
     assert.match(String((await verify()).anchors.findings[0]?.what), /deleted/);
   });
 
@@ -344,7 +349,10 @@ describe('the verification of the audit', () => {
     assert.ok(noted);
     assert.deepEqual((await verify(noted.root)).anchors.findings, []);
     await rewrite(3);
-    await tamper('delete from audit_anchor_heads', 'delete from audit_anchors');
+    await tamper(
+      `delete from audit_anchor_heads where tenant_id = '${tenantId}'`,
+      `delete from audit_anchors where tenant_id = '${tenantId}'`,
+    );
     await anchor();
     const blind = await verify();
     assert.deepEqual([blind.findings, blind.anchors.findings], [[], []], 'the database alone can’t tell');

@@ -302,11 +302,13 @@ describe('row-level security', () => {
     const looksAcross = [
       'approvals',
       'channel_accounts',
+      'chats',
       'inbox',
       'login_links',
       'outbox',
       'run_histories',
       'sessions',
+      'steps',
       'tenants',
       'tool_runs',
       'turns',

@@ -185,6 +185,31 @@ describe('a run that a bug in a tool made fail', function () {
     );
   });
 
+  it('is run again by a reset in Temporal without a second call, a second word or another outcome', async () => {
+    const workflowId = toolRunWorkflowId({ turnId: runId });
+    const before = await desk.replies('ada');
+    const [step] = await stepsOf(desk, runId);
+    const handle = desk.client.workflow.getHandle(workflowId);
+    const { runId: first } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const task = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+    assert.ok(task?.eventId, 'the first task of the workflow');
+    await desk.client.workflowService.resetWorkflowExecution({
+      namespace: desk.client.options.namespace,
+      workflowExecution: { workflowId, runId: first },
+      workflowTaskFinishEventId: task.eventId,
+      reason: 'the tool is mended',
+      requestId: randomUUID(),
+    });
+    await untilClosed(desk, runId);
+    assert.notEqual((await handle.describe()).runId, first);
+    assert.deepEqual(await stepsOf(desk, runId), [step]);
+    assert.deepEqual(await desk.replies('ada'), before);
+    const { stdout } = await run('replay', runId);
+    assert.match(stdout, /an engineer reset it/);
+    assert.match(stdout, /^Same\./m);
+  });
+
   it('leaves the golden histories as they replayed before', async () => {
     const replayer = await createReplayer();
     for (const name of goldenNames()) {
@@ -266,6 +291,12 @@ async function runsOf({ database, tenantId }: Desk): Promise<string[]> {
     tx.toolRun.findMany({ orderBy: { startedAt: 'asc' }, select: { turnId: true } }),
   );
   return rows.map(({ turnId }) => turnId);
+}
+
+async function stepsOf({ database, tenantId }: Desk, turnId: string) {
+  return database.inTenant(tenantId, (tx) =>
+    tx.step.findMany({ where: { turnId }, select: { id: true, state: true, attempts: true, code: true } }),
+  );
 }
 
 async function untilClosed(desk: Desk, turnId: string): Promise<void> {

@@ -31,6 +31,7 @@ export function troubleOf(event: HistoryEvent, names: ReadonlyMap<number, string
   const late = event.activityTaskTimedOutEventAttributes;
   if (late) return say(`${activityOf(late.scheduledEventId)} timed out: ${failureInWords(late.failure)}`);
   const task = event.workflowTaskFailedEventAttributes;
+  if (task?.cause === RESET) return say('an engineer reset it: what follows was run anew');
   if (task)
     return say(
       `the workflow’s own code failed (${task.cause ?? 'no cause'}): ${failureInWords(task.failure)}`,
@@ -43,6 +44,9 @@ export function troubleOf(event: HistoryEvent, names: ReadonlyMap<number, string
   if (unheard) return say(`${unheard.workflowExecution.workflowId} was not there to be signalled`);
   return [];
 }
+
+/** A reset leaves the mark of a failed task. */
+const RESET = 'WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW';
 
 /** Outcomes are values (a step that failed, a plan that was refused): they count as troubles, although nothing threw. */
 const badOutcome = z.object({

@@ -38,8 +38,9 @@ export function messageStateAfter(kind: SayKind): MessageState | undefined {
 
 /** What an outgoing message holds beside its text. A channel that can't show it says the text alone. */
 export interface OutgoingDetails {
-  /** Up to three, and up to ten as a list; `id` comes back when one is pressed. */
+  /** Up to three; `id` comes back when one is pressed. */
   buttons?: ReplyButton[];
+  /** Up to ten rows. */
   list?: { button: string; sections: { title?: string; rows: ListRow[] }[] };
   /** An approved template, said in place of the text where the platform forbids free text (the 24-hour window). */
   template?: OutgoingTemplate;
@@ -74,3 +75,17 @@ export interface OutgoingTemplate {
 /** Names of templates in configuration (`channels.whatsapp[].templates`). */
 export const MESSAGE_PURPOSES = ['approvalRequest', 'lateAnswer', 'operatorRequest'] as const;
 export type MessagePurpose = (typeof MESSAGE_PURPOSES)[number];
+
+const MOST_BUTTONS = 3;
+const MOST_ROWS = 10;
+
+/** Says what no channel could show, or nothing. Texts that are too long are no problem: they are clipped. */
+export function detailsProblem({ buttons = [], list }: OutgoingDetails): string | undefined {
+  const rows = list?.sections.flatMap((section) => section.rows) ?? [];
+  if (buttons.length > MOST_BUTTONS) return `at most ${MOST_BUTTONS} buttons fit under a message`;
+  if (list && (rows.length === 0 || rows.length > MOST_ROWS)) return `a list has 1 to ${MOST_ROWS} rows`;
+  const choices = [...buttons, ...rows];
+  if (choices.some(({ id, title }) => id === '' || title === '')) return 'each choice has an id and a title';
+  if (new Set(choices.map(({ id }) => id)).size < choices.length) return 'two choices have the same id';
+  return undefined;
+}

@@ -11,7 +11,8 @@ export interface ProposedStep {
 export type PlanOutcome =
   | { kind: 'noTool' }
   | { kind: 'question'; questionId: string; outboxId: string }
-  | { kind: 'denied'; code: ErrorCode; outboxId: string }
+  /** `notices`: messages to owners, by outbox id, where a person takes the matter over. */
+  | { kind: 'denied'; code: ErrorCode; outboxId: string; notices?: string[] }
   | { kind: 'steps'; proposed: ProposedStep[] };
 
 export interface OpenApproval {
@@ -45,7 +46,15 @@ export type Verdict =
       /** Present where the rule asks for somebody's yes. */
       approval?: OpenApproval;
     }
-  | { kind: 'rejected'; stepId: string; check: string; code: ErrorCode; outboxId: string }
+  | {
+      kind: 'rejected';
+      stepId: string;
+      check: string;
+      code: ErrorCode;
+      outboxId: string;
+      /** Messages to owners, where a person takes the matter over. */
+      notices?: string[];
+    }
   | { kind: 'needsInput'; questionId: string; outboxId: string }
   | { kind: 'alreadyOpen'; runId: string; outboxId: string };
 

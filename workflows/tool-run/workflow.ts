@@ -62,6 +62,7 @@ async function runTool(run: ToolRunInput, bells: RunBells): Promise<void> {
     case 'question':
       return tell(run, { outboxId: planned.outboxId, kind: 'question' });
     case 'denied':
+      sendNotices(run, bells, planned.notices);
       return tell(run, { outboxId: planned.outboxId, kind: 'refusal' });
     case 'steps':
       return carryOut(run, planned.proposed, bells);
@@ -77,6 +78,7 @@ async function carryOut(run: ToolRunInput, proposed: ProposedStep[], bells: RunB
     if (verdict.kind !== 'accepted' && index > 0) return conclude(run);
     switch (verdict.kind) {
       case 'rejected':
+        sendNotices(run, bells, verdict.notices);
         return tell(run, { outboxId: verdict.outboxId, kind: 'refusal' });
       case 'needsInput':
         return tell(run, { outboxId: verdict.outboxId, kind: 'question' });

@@ -26,7 +26,7 @@ function complain(words) {
 // A background refresh that fails is tried again anyway; an owner's own action needs an answer.
 document.body.addEventListener('htmx:sendError', (event) => {
   if (event.detail.requestConfig.verb === 'post')
-    complain('The server can’t be reached. Nothing was decided.');
+    complain('The server can’t be reached. No decision was made.');
 });
 document.body.addEventListener('htmx:responseError', (event) => {
   const { xhr, requestConfig } = event.detail;
@@ -35,7 +35,7 @@ document.body.addEventListener('htmx:responseError', (event) => {
     return;
   }
   if (requestConfig.verb !== 'post') return;
-  let words = 'That didn’t work. Nothing was decided.';
+  let words = 'That didn’t work. No decision was made.';
   try {
     words = JSON.parse(xhr.responseText).error.message;
   } catch {

@@ -1,5 +1,5 @@
 -- Sends: what the sweep rings again for, now that a message may have several parts, may wait for a busy channel, may be held
--- while a person has the chat, and may answer no turn of its chat.
+-- while a person has the chat, may answer no turn of its chat, and may be left under way by a worker that is gone.
 
 create policy owner_finds on chats for select to aroko_owner using (true);
 
@@ -9,15 +9,18 @@ language sql stable security definer set search_path = public, pg_temp as $$
   -- A message without a turn is rung for under its own id: the bell needs one, and no turn has it.
   select o.tenant_id, o.chat_id, coalesce(o.turn_id, o.id), o.id, o.kind
     from outbox o join chats c on c.id = o.chat_id left join turns t on t.id = o.turn_id
-    -- A question to confirm closes its turn, and its run still has a last word to say.
-    where o.state = 'planned' and o.planned_at < now() - p_older_than
-      and (o.turn_id is null or t.state = 'running' or exists (select 1 from tool_runs r where r.turn_id = t.id))
-      -- Held words are said when the chat comes back.
-      and (c.paused_at is null or c.paused_until <= now())
-      -- Refused for now: the activity that tried comes back by itself.
-      and (o.sending_at is null or o.sending_at < now() - interval '10 minutes')
-      -- A part waits for the part before it, however long nobody knows what became of that.
-      and not (o.origin_kind = 'part' and exists (select 1 from outbox p where p.tenant_id = o.tenant_id
-        and p.state in ('sending', 'unknown')
-        and (p.id = o.origin_id or (p.origin_kind = 'part' and p.origin_id = o.origin_id and p.ordinal < o.ordinal))))
+    where o.planned_at < now() - p_older_than and (
+      -- Its attempt never came back, and whoever would have asked again is gone too.
+      (o.state = 'sending' and o.sending_at < now() - interval '2 minutes')
+      -- A question to confirm closes its turn, and its run still has a last word to say.
+      or (o.state = 'planned'
+        and (o.turn_id is null or t.state = 'running' or exists (select 1 from tool_runs r where r.turn_id = t.id))
+        -- Held words are said when the chat comes back.
+        and (c.paused_at is null or c.paused_until <= now())
+        -- Refused for now: the activity that tried comes back by itself.
+        and (o.sending_at is null or o.sending_at < now() - interval '10 minutes')
+        -- A part waits for the part before it, however long nobody knows what became of that.
+        and not (o.origin_kind = 'part' and exists (select 1 from outbox p where p.tenant_id = o.tenant_id
+          and p.state in ('sending', 'unknown')
+          and (p.id = o.origin_id or (p.origin_kind = 'part' and p.origin_id = o.origin_id and p.ordinal < o.ordinal))))))
     order by o.planned_at limit p_limit $$;

@@ -4,8 +4,7 @@ create index inbox_settled on inbox (settled_at) where settled_at is not null;
 create index outbox_settled on outbox (settled_at) where settled_at is not null;
 create index steps_unknown on steps (tenant_id) where state = 'unknown';
 
-create policy owner_counts on steps for select to aroko_owner using (true);
-create policy owner_counts on operator_requests for select to aroko_owner using (true);
+create policy owner_finds on steps for select to aroko_owner using (true);
 
 -- What is open now. Each part reads an index of open rows only, so it costs what is open and not what has ever been.
 create function aroko_open_work() returns table (
@@ -47,4 +46,4 @@ end $$;
 
 revoke all on function aroko_open_work(), aroko_settled_between(timestamptz, timestamptz, float8[]), aroko_migrations() from public;
 grant execute on function aroko_open_work(), aroko_settled_between(timestamptz, timestamptz, float8[]), aroko_migrations()
-  to aroko_app, aroko_read;
+  to aroko_app;

@@ -1,7 +1,7 @@
 // Several people, and silence: how many yeses a request needs, who is reminded, and what nobody's answer means.
 import assert from 'node:assert/strict';
 import type { Policy } from '../../../config/configuration.js';
-import { startOwnerDesk, type OwnerDesk } from '../owner/kit.js';
+import { ACCOUNT, startOwnerDesk, type OwnerDesk } from '../owner/kit.js';
 import { until } from '../../support/desk.js';
 
 const MINUTE = 1;
@@ -24,9 +24,22 @@ describe('a request that two owners have to approve', function () {
       policy: { ...shipped.policy, rules: [rule, ...shipped.policy.rules] },
     }));
     await owners.say('ada', 'help');
-    await owners.say('bo', 'help');
   });
   after(async () => owners.stop());
+
+  it('reaches an owner who has never written by a template, in a chat made for them', async () => {
+    const asked = await owners.ask();
+    await owners.noticeTo('bo', asked.ref);
+    const [sent] = owners.sentTo('bo');
+    assert.match(sent ?? '', new RegExp(`"template".*"approval_request".*${asked.ref}`));
+    const [shown] = owners.sentTo('ada').filter((words) => words.includes(asked.ref));
+    assert.match(shown ?? '', new RegExp(`"approve:${asked.approvalId}".*"reject:${asked.approvalId}"`));
+    // What bo writes finds that chat.
+    await owners.say('bo', `no ${asked.ref}`);
+    const chats = await owners.inDesk((tx) => tx.chat.count({ where: { account: { accountKey: ACCOUNT } } }));
+    assert.equal(chats, 2);
+    await owners.told(asked);
+  });
 
   it('waits for the second of them, and counts nobody twice', async () => {
     const asked = await owners.ask();

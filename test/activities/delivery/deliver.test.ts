@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { saysWaiting } from '../../../prisma/functions.js';
 import { findByOrigin, outgoingById } from '../../../prisma/stores/outbox.js';
-import { MOST_ATTEMPTS, settleByPerson } from '../../../prisma/stores/sends.js';
+import { MOST_ATTEMPTS, settleByPerson, settleReported } from '../../../prisma/stores/sends.js';
 import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
 import { listUndelivered } from '../../../prisma/stores/views/undelivered.js';
 import { noteStatuses } from '../../../prisma/stores/statuses.js';
-import { settleReported } from '../../../prisma/stores/sends.js';
 import { retryDelayOf, startSendKit, type SendKit } from './kit.js';
 
 let kit: SendKit;
@@ -114,6 +114,20 @@ describe('a message on WhatsApp', function () {
       await kit.deliver(await kit.plan({ ...chat, turnId: null, details }));
     }
     assert.deepEqual(sentTexts(), ['interactive', 'interactive', 'reaction']);
+  });
+
+  it('with choices that could not be shown is a mistake of whoever plans it', async () => {
+    const chat = await kit.chat();
+    const choice = (id: string) => ({ id, title: 'A choice' });
+    for (const buttons of [
+      ['a', 'b', 'c', 'd'].map(choice),
+      ['a', 'a'].map(choice),
+      [{ id: 'a', title: '' }],
+    ]) {
+      await assert.rejects(kit.plan({ ...chat, turnId: null, details: { buttons } }), TypeError);
+    }
+    const list = { button: 'Choose', sections: [] };
+    await assert.rejects(kit.plan({ ...chat, turnId: null, details: { list } }), TypeError);
   });
 
   it('is said as it stands where it is no Markdown', async () => {
@@ -270,6 +284,29 @@ describe('a send of which nobody knows', function () {
     assert.ok(taken, 'the platform has it');
     return { turn, outboxId, taken };
   }
+
+  it('left under way by a worker that is gone, with nobody to ask again, is found by the sweep', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    const setSending = (msAgo: number) =>
+      kit.inTenant(({ tx }) =>
+        tx.outbox.update({
+          where: { id: outboxId },
+          data: { state: 'sending', sendingAt: new Date(Date.now() - msAgo) },
+        }),
+      );
+    const isFound = async (): Promise<boolean> => {
+      const says = await saysWaiting(kit.database.prisma, { olderThanMs: 0, limit: 1_000 });
+      return says.some((say) => say.outboxId === outboxId);
+    };
+    await setSending(60_000);
+    assert.equal(await isFound(), false);
+    await setSending(130_000);
+    assert.equal(await isFound(), true);
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'unknown' });
+    assert.equal(await isFound(), false);
+    assert.equal(kit.fake.attempts(), 0);
+  });
 
   it('is settled by a status that says it arrived', async () => {
     const { turn, outboxId, taken } = await unknownSend();

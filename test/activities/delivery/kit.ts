@@ -127,9 +127,8 @@ export async function startSendKit(
     ],
   });
   const receiver = await startReceiver(database, inScope, tenantId, account.accountKey);
-  const { sendTimeoutMs = 2_000, account: _account, ...fakeOptions } = options;
   const fake = await startFakeGraph({
-    ...fakeOptions,
+    ...options,
     numbers: [{ accountKey: account.accountKey, displayNumber: account.displayNumber.slice(1) }],
     webhook: { url: receiver.url, appSecret: APP_SECRET },
   });
@@ -138,7 +137,7 @@ export async function startSendKit(
   const graph = createGraphClient({
     secrets: createSecrets({ directory: secrets }),
     baseUrl: fake.url,
-    sendTimeoutMs,
+    sendTimeoutMs: options.sendTimeoutMs ?? 2_000,
   });
   const logLines: string[] = [];
   const log = createLogger({
@@ -297,8 +296,7 @@ async function addTurn(
     data: { lastSequence: { increment: 1 } },
     select: { lastSequence: true, accountId: true, account: { select: { channel: true } } },
   });
-  const { tenantId: owner } = { tenantId };
-  const base = { tenantId: owner, chatId: chat.chatId };
+  const base = { tenantId, chatId: chat.chatId };
   await tx.turn.create({
     data: {
       ...base,

@@ -102,6 +102,11 @@ describe('messages of the Cloud API', function () {
     );
     assert.deepEqual([answer.accepted, answer.refused], [2, { malformed: 4, '22P05': 1 }]);
     for (const { id } of good) assert.equal((await cloud.byId(id)).state, 'accepted');
+    const deep = `{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":${JSON.stringify(
+      { metadata: { phone_number_id: FRONT }, messages: [text(from, 'beside'), 0] },
+    ).replace(/0\]\}$/, `{"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}]}`)}}]}]}`;
+    const answered = await cloud.post(Buffer.from(deep));
+    assert.deepEqual([answered.status, answered.json.accepted, answered.json.events], [200, 1, 1]);
     const events = (await cloud.events()).slice(before);
     assert.deepEqual(
       events.map(({ kind, code }) => [kind, code]).sort(),

@@ -1,7 +1,7 @@
 // The controls of a fake Graph server in a process of its own: what tests in the same process do by calling it.
 import { z } from 'zod';
 import type { Fault } from './faults.js';
-import type { FakeGraph } from './server.js';
+import type { FakeGraph } from './fake.js';
 import { STATUSES } from './webhooks.js';
 
 const fault = z.discriminatedUnion('kind', [

@@ -5,84 +5,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { controlRequest } from './control.js';
+import type { FakeNumber, FakeGraphOptions, TakenSend, FakeMedia, FakeGraph } from './fake.js';
 import { noSuchObject, refusal, type GraphRefusal } from './errors.js';
-import { createFaults, type Fault, type Faults } from './faults.js';
+import { readMultipart } from './multipart.js';
+import { createFaults, type Fault } from './faults.js';
 import {
   messageRequest,
   readRequest,
   recipientOf,
   templateRefusal,
-  type ApprovedTemplate,
   type MessageRequest,
 } from './requests.js';
-import {
-  createWebhooks,
-  newWamid,
-  type StatusPlan,
-  type TakenMessage,
-  type Webhooks,
-  type WebhookTarget,
-} from './webhooks.js';
+import { createWebhooks, newWamid } from './webhooks.js';
 
-export interface FakeNumber {
-  accountKey: string;
-  displayNumber: string;
-}
-
-export interface FakeGraphOptions {
-  numbers: FakeNumber[];
-  /** The only token that is good. Absent: any. */
-  token?: string | undefined;
-  /** Absent: every template counts as approved. */
-  templates?: ApprovedTemplate[];
-  webhook?: WebhookTarget;
-  /** What is reported of each message that was taken. Absent: nothing. */
-  statuses?: StatusPlan | undefined;
-  /** Free text only within 24 hours of the customer's last message, as far as this server has sent it. */
-  keepsWindow?: boolean;
-  /** Refuses what comes faster than the platform allows: to one person, and from one number in a second. */
-  limits?: { pairBurst?: number; perSecond?: number };
-}
-
-/** A message that the platform has taken, whether or not the sender has heard of it. */
-export interface TakenSend extends TakenMessage {
-  request: MessageRequest;
-  at: number;
-}
-
-export interface FakeMedia {
-  id: string;
-  content: Uint8Array;
-  mimeType: string;
-  /** What is said of it, where that is wrong on purpose. */
-  saidSha256?: string;
-  saidUrl?: string;
-  saidBytes?: number;
-}
-
-export interface FakeGraph {
-  url: string;
-  faults: Faults;
-  webhooks: Webhooks;
-  /** In the order in which they were taken. */
-  taken(): TakenSend[];
-  /** Every request for a message, also those that were refused or cut. */
-  attempts(): number;
-  reads(): { messageId: string; isTyping: boolean }[];
-  /** What is reported from now on. */
-  report(plan: StatusPlan | undefined): void;
-  /** A customer writes to a number; opens their window. */
-  customerWrites(message: {
-    from: string;
-    body: string;
-    accountKey?: string;
-    quoted?: string;
-  }): Promise<{ wamid: string; status: number }>;
-  addMedia(media: Omit<FakeMedia, 'id'>): string;
-  media(id: string): FakeMedia | undefined;
-  forget(): void;
-  close(): Promise<void>;
-}
+export type { FakeNumber, FakeGraphOptions, TakenSend, FakeMedia, FakeGraph } from './fake.js';
 
 const WINDOW_MS = 24 * 60 * 60 * 1000;
 const PAIR_MS = 6_000;
@@ -235,7 +171,7 @@ export async function startFakeGraph(options: FakeGraphOptions, port = 0): Promi
     return send(response, 200, { success: true });
   }
 
-  async function takeMedia({
+  function takeMedia({
     request,
     body,
     response,
@@ -243,19 +179,15 @@ export async function startFakeGraph(options: FakeGraphOptions, port = 0): Promi
     request: IncomingMessage;
     body: Buffer;
     response: ServerResponse;
-  }): Promise<void> {
-    const contentType = request.headers['content-type'] ?? '';
-    const form = await new Response(new Uint8Array(body), {
-      headers: { 'content-type': contentType },
-    }).formData();
+  }): void {
+    const form = readMultipart(request.headers['content-type'] ?? '', body);
     const file = form.get('file');
-    if (form.get('messaging_product') !== 'whatsapp' || !(file instanceof Blob)) {
+    if (form.get('messaging_product')?.content.toString() !== 'whatsapp' || !file) {
       const { status, body: error } = refusal(100);
       return send(response, status, error);
     }
-    const type = form.get('type');
-    const content = new Uint8Array(await file.arrayBuffer());
-    const id = addMedia({ content, mimeType: typeof type === 'string' ? type : file.type });
+    const mimeType = form.get('type')?.content.toString() ?? file.contentType ?? '';
+    const id = addMedia({ content: new Uint8Array(file.content), mimeType });
     return send(response, 200, { id });
   }
 

@@ -172,7 +172,7 @@ function seconds(): string {
   return String(Math.floor(Date.now() / 1000));
 }
 
-function shuffle<T>(items: T[], draw: () => number): void {
+function shuffle(items: Status[], draw: () => number): void {
   for (let index = items.length - 1; index > 0; index -= 1) {
     const other = Math.floor(draw() * (index + 1));
     const [one, two] = [items[index], items[other]];
