@@ -219,6 +219,11 @@ export async function giveUpRun(tx: Tx, decided: { approvalId: string; turnId: s
     data: { heardAt: new Date() },
     select: { chatId: true },
   });
+  // It may have been edited: the newer one asks for a yes to nothing.
+  await tx.approval.updateMany({
+    where: { turnId: decided.turnId, state: 'open' },
+    data: { state: 'expired', decidedAt: new Date(), heardAt: new Date() },
+  });
   await tx.step.updateMany({
     where: { turnId: decided.turnId, state: { in: ['proposed', 'accepted'] } },
     data: { state: 'refused', finishedAt: new Date() },
@@ -248,7 +253,7 @@ export async function consumeApproval(
   // An owner's yes covers what needs only the requester's; never the other way round.
   const gates = yes.gate === 'approve' ? ['approve'] : ['approve', 'confirm'];
   const count = await scope.tx.$executeRaw`
-    update approvals a set state = 'used', used_at = ${new Date()}
+    update approvals a set state = 'used', used_at = now()
     where a.step_id = ${stepId}::uuid and a.state = 'approved' and a.gate = any(${gates})
       and a.arguments_hash = ${argumentsHash} and a.config_hash = ${configHash}
       and (select count(distinct d.approver) from approval_decisions d

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../../local/child.js';
 import { openDataDirectory, openSecrets } from '../../local/data-directory.js';
 import { writeRunFile } from '../../local/run-file.js';
-import { aroko, arokoInside, openCliDesk, type CliDesk } from './cli.js';
+import { aroko, openCliDesk, type CliDesk } from './cli.js';
+import { arokoHere } from './here.js';
 
 const FRAME_OF_STACK = /^\s*at /m;
 
@@ -35,7 +36,7 @@ describe('the command line', function () {
       stdout.split('\n').every((line) => line.length <= 80),
       'fits a terminal',
     );
-    const help = await arokoInside(['approvals', 'reject', '--help'], {});
+    const help = await arokoHere(['approvals', 'reject', '--help'], {});
     assert.equal(help.code, 0);
     assert.match(help.stdout, /--reason <text>/);
     assert.match(help.stdout, /--tenant <slug>/);
@@ -53,7 +54,7 @@ describe('the command line', function () {
       ['switch', 'effects', 'maybe', '--as', 'somebody'],
       ['audit', 'verify', '--root', 'abc'],
     ];
-    const runs = await Promise.all(commands.map((args) => desk.runInside(...args)));
+    const runs = await Promise.all(commands.map((args) => desk.runHere(...args)));
     runs.push(await desk.run('approvals', 'show', 'K7'));
     for (const [place, { code, stdout, stderr }] of runs.entries()) {
       assert.deepEqual([code, stdout], [1, ''], String(commands[place]));
@@ -99,7 +100,7 @@ describe('the command line', function () {
     );
 
     writeFileSync(directory.runFile, '{"addresses": 3}');
-    const broken = await arokoInside(args, {});
+    const broken = await arokoHere(args, {});
     assert.equal(broken.code, 78);
     assert.match(broken.stderr, /run\.json is not what npm start writes there/);
     assert.ok(!`${away.stderr}${broken.stderr}`.includes(passwords.app), 'no password is shown');
@@ -109,11 +110,11 @@ describe('the command line', function () {
     const url = new URL(desk.urls.applicationUrl);
     url.password = 'wrong';
     const [away, refused] = await Promise.all([
-      arokoInside(['messages'], {
+      arokoHere(['messages'], {
         ...desk.variables,
         AROKO_DATABASE_URL: 'postgres://aroko_app:secret@127.0.0.1:1/aroko',
       }),
-      arokoInside(['messages'], { ...desk.variables, AROKO_DATABASE_URL: url.href }),
+      arokoHere(['messages'], { ...desk.variables, AROKO_DATABASE_URL: url.href }),
     ]);
     assert.equal(away.code, 1);
     assert.match(away.stderr, /^Postgres at 127\.0\.0\.1:1 can’t be reached\./);
@@ -141,9 +142,9 @@ describe('the command line', function () {
     }
     const variables = { ...desk.variables, AROKO_CONFIG_DIR: config };
     const [unnamed, named, elsewhere] = await Promise.all([
-      arokoInside(['messages'], variables),
-      arokoInside(['messages', '--tenant', slug, '--json'], variables),
-      arokoInside(['messages', '--tenant', 'second-desk'], variables),
+      arokoHere(['messages'], variables),
+      arokoHere(['messages', '--tenant', slug, '--json'], variables),
+      arokoHere(['messages', '--tenant', 'second-desk'], variables),
     ]);
     assert.equal(unnamed.code, 78);
     assert.match(unnamed.stderr, /There are several businesses; name one with --tenant\./);
@@ -158,7 +159,7 @@ describe('the command line', function () {
     mkdirSync(config);
     cpSync(join(projectRoot, 'config'), config, { recursive: true });
     renameSync(join(config, 'defaults', 'limits.yaml'), join(config, 'defaults', 'limits.txt'));
-    const { code, stderr } = await arokoInside(['messages'], { ...desk.variables, AROKO_CONFIG_DIR: config });
+    const { code, stderr } = await arokoHere(['messages'], { ...desk.variables, AROKO_CONFIG_DIR: config });
     assert.equal(code, 78);
     assert.match(stderr, /configuration has/);
     assert.doesNotMatch(stderr, FRAME_OF_STACK);
@@ -166,7 +167,7 @@ describe('the command line', function () {
 
   it('answers programs in JSON, also when it fails', async () => {
     const [listed, failed] = await Promise.all([
-      desk.runInside('--json', 'approvals', 'list'),
+      desk.runHere('--json', 'approvals', 'list'),
       desk.run('approvals', 'show', 'K-7Q4F', '--json'),
     ]);
     assert.deepEqual([listed.code, listed.json(), listed.stderr], [0, { approvals: [] }, '']);
@@ -184,8 +185,8 @@ describe('the command line', function () {
     );
     const [open, all, json] = await Promise.all([
       desk.run('messages', '--open'),
-      desk.runInside('messages'),
-      desk.runInside('messages', '--open', '--json'),
+      desk.runHere('messages'),
+      desk.runHere('messages', '--open', '--json'),
     ]);
     assert.deepEqual([open.code, all.code], [0, 0]);
     const [head, first] = open.stdout.split('\n');
@@ -201,8 +202,8 @@ describe('the command line', function () {
   it('lists without the master key, and says where one is needed', async () => {
     const variables = { ...desk.variables, AROKO_MASTER_KEY_FILE: undefined };
     const [list, decide] = await Promise.all([
-      arokoInside(['approvals', 'list'], variables),
-      arokoInside(['approvals', 'approve', 'K-7Q4F', '--as', desk.ownerId], variables),
+      arokoHere(['approvals', 'list'], variables),
+      arokoHere(['approvals', 'approve', 'K-7Q4F', '--as', desk.ownerId], variables),
     ]);
     assert.equal(list.code, 0);
     assert.equal(decide.code, 78);

@@ -4,13 +4,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { accountsOf } from '../../config/accounts.js';
 import type { TenantConfiguration } from '../../config/configuration.js';
 import { loadConfiguration } from '../../config/load.js';
 import { createLogger } from '../../config/logger.js';
-import { runCommand } from '../../gateway/cli/run.js';
 import { createInbox, type Inbox } from '../../gateway/inbox.js';
 import { projectRoot } from '../../local/child.js';
 import { createContentCipher } from '../../prisma/content.js';
@@ -20,27 +18,9 @@ import { createInScope, type InScope } from '../../prisma/stores/scope.js';
 import { registerTenant } from '../../prisma/stores/tenants.js';
 import { recordedConversations } from '../gateway/gateway.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { arokoHere, type Ran, type Variables } from './here.js';
 
-export interface Ran {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  /** What it printed, as JSON. */
-  json(): ReturnType<JSON['parse']>;
-}
-
-export type Variables = Record<string, string | undefined>;
-
-/** The same without a process of its own, for all the ways in which a command can go wrong. */
-export async function arokoInside(args: string[], variables: Variables): Promise<Ran> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const read = Promise.all([text(stdout), text(stderr)]);
-  const code = await runCommand({ args, variables, stdout, stderr });
-  stdout.end();
-  stderr.end();
-  const [out, errors] = await read;
-  return { code, stdout: out, stderr: errors, json: () => JSON.parse(out) };
-}
+export type { Ran, Variables } from './here.js';
 
 /** Runs a command as a process and waits for its end. Of our own variables it sees only these. */
 export async function aroko(args: string[], variables: Variables): Promise<Ran> {
@@ -69,7 +49,7 @@ export interface CliDesk {
   /** As a process. */
   run(...args: string[]): Promise<Ran>;
   /** Without one. */
-  runInside(...args: string[]): Promise<Ran>;
+  runHere(...args: string[]): Promise<Ran>;
   stop(): Promise<void>;
 }
 
@@ -118,7 +98,7 @@ export async function openCliDesk(): Promise<CliDesk> {
         text: words,
       }),
     run: (...args) => aroko(args, variables),
-    runInside: (...args) => arokoInside(args, variables),
+    runHere: (...args) => arokoHere(args, variables),
     async stop() {
       await database.close();
       await rm(folder, { recursive: true, force: true });

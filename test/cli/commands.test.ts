@@ -47,8 +47,8 @@ describe('commands of the command line', function () {
       const asked = await ask();
       const [list, show, json] = await Promise.all([
         desk.run('approvals', 'list'),
-        desk.runInside('approvals', 'show', asked.ref.replace('-', '').toLowerCase()),
-        desk.runInside('approvals', 'show', asked.ref, '--json'),
+        desk.runHere('approvals', 'show', asked.ref.replace('-', '').toLowerCase()),
+        desk.runHere('approvals', 'show', asked.ref, '--json'),
       ]);
       assert.deepEqual([list.code, show.code, json.code], [0, 0, 0]);
       assert.match(list.stdout, new RegExp(`^${asked.ref} +reserve_slot +open +\\d+ s ago +in 59 min`, 'm'));
@@ -60,7 +60,7 @@ describe('commands of the command line', function () {
 
     it('show the exact arguments when that is asked for, hidden characters by name, and remember who looked', async () => {
       const asked = await ask();
-      const { code, stdout } = await desk.runInside('approvals', 'show', asked.ref, '--show-content');
+      const { code, stdout } = await desk.runHere('approvals', 'show', asked.ref, '--show-content');
       assert.equal(code, 0);
       assert.match(stdout, /^time +10:30$/m);
       assert.match(stdout, /^note +for the⟦U\+202E⟧ rider$/m);
@@ -88,8 +88,8 @@ describe('commands of the command line', function () {
       assert.ok((await eventsOf(yes.chatId)).includes(`approval_approve ${desk.ownerId}`));
 
       const [again, reason] = await Promise.all([
-        desk.runInside('approvals', 'reject', yes.ref, '--as', desk.ownerId),
-        desk.runInside('approvals', 'show', no.ref, '--show-content', '--json'),
+        desk.runHere('approvals', 'reject', yes.ref, '--as', desk.ownerId),
+        desk.runHere('approvals', 'show', no.ref, '--show-content', '--json'),
       ]);
       assert.equal(again.code, 1);
       assert.match(again.stderr, /was decided before: it is approved/);
@@ -100,8 +100,8 @@ describe('commands of the command line', function () {
     it('are decided by nobody but a configured owner, who is named', async () => {
       const asked = await ask();
       const [stranger, nobody] = await Promise.all([
-        desk.runInside('approvals', 'approve', asked.ref, '--as', 'mallory'),
-        desk.runInside('approvals', 'approve', asked.ref),
+        desk.runHere('approvals', 'approve', asked.ref, '--as', 'mallory'),
+        desk.runHere('approvals', 'approve', asked.ref),
       ]);
       assert.deepEqual([stranger.code, nobody.code], [1, 1]);
       assert.match(
@@ -119,7 +119,7 @@ describe('commands of the command line', function () {
         arguments: SLOT,
         expiresInMs: -1_000,
       });
-      const { code, stderr } = await desk.runInside('approvals', 'approve', asked.ref, '--as', desk.ownerId);
+      const { code, stderr } = await desk.runHere('approvals', 'approve', asked.ref, '--as', desk.ownerId);
       assert.equal(code, 1);
       assert.match(stderr, /has expired\. It will not be carried out/);
       assert.deepEqual((await stateOf(asked)).decisions, []);
@@ -129,7 +129,7 @@ describe('commands of the command line', function () {
   it('switch every effect off and on, each time with a line in the audit', async () => {
     const off = await desk.run('switch', 'effects', 'off', '--as', desk.ownerId);
     assert.deepEqual([off.code, off.stdout], [0, 'Effects are off now.\n']);
-    const show = await desk.runInside('switch', 'show');
+    const show = await desk.runHere('switch', 'show');
     assert.match(
       show.stdout,
       new RegExp(`^Effects are off, switched \\d+ s ago by owner:${desk.ownerId}\\.`),
@@ -155,8 +155,8 @@ describe('commands of the command line', function () {
     assert.equal(released.code, 0, released.stderr);
     assert.equal(await isTaken(), false);
     const [again, elsewhere] = await Promise.all([
-      desk.runInside('chats', 'release', chatId, '--as', desk.ownerId),
-      desk.runInside('chats', 'pause', randomUUID(), '--as', desk.ownerId),
+      desk.runHere('chats', 'release', chatId, '--as', desk.ownerId),
+      desk.runHere('chats', 'pause', randomUUID(), '--as', desk.ownerId),
     ]);
     assert.deepEqual([again.code, elsewhere.code], [1, 1]);
     assert.match(again.stderr, /Nobody has taken/);
@@ -173,9 +173,9 @@ describe('commands of the command line', function () {
     it('is exported as JSON Lines, all of it or a part', async () => {
       const [all, stream, tail, none] = await Promise.all([
         desk.run('audit', 'export'),
-        desk.runInside('audit', 'export', '--stream', chatId),
-        desk.runInside('audit', 'export', '--tail', '2', '--json'),
-        desk.runInside('audit', 'export', '--to', '2020-01-01'),
+        desk.runHere('audit', 'export', '--stream', chatId),
+        desk.runHere('audit', 'export', '--tail', '2', '--json'),
+        desk.runHere('audit', 'export', '--to', '2020-01-01'),
       ]);
       const lines = all.stdout
         .trimEnd()
@@ -213,7 +213,7 @@ describe('commands of the command line', function () {
       });
       const [bad, json] = await Promise.all([
         desk.run('audit', 'verify'),
-        desk.runInside('audit', 'verify', '--json', '--root', root ?? ''),
+        desk.runHere('audit', 'verify', '--json', '--root', root ?? ''),
       ]);
       assert.equal(bad.code, 1);
       assert.match(bad.stdout, new RegExp(`^${chatId} +1 +changed`, 'm'));

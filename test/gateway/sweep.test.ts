@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../config/logger.js';
 import { parseChange } from '../../gateway/changes.js';
+import { createLostRuns } from '../../gateway/lost-runs.js';
 import { createSweep } from '../../gateway/sweep.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
 import { connected } from '../support/postgres.js';
@@ -73,6 +74,68 @@ describe('the sweep', function () {
     assert.ok(gateway.conversations.calls.some((call) => call.what === 'wake' && call.turnId === turnId));
     await later(`update approvals set heard_at = now() where id = '${approvalId}'`);
     assert.equal((await sweepOnce()).woken, 0);
+  });
+
+  it('tells the conversation of a lease that nobody has ended, and of no other', async () => {
+    const { chatId } = await gateway.write('leased', 'Hello?');
+    const { chatId: kept } = await gateway.write('kept', 'Hello?');
+    const take = (id: string, until: string) =>
+      later(
+        `update chats set paused_at = now() - interval '1 hour', paused_until = ${until} where id = '${id}'`,
+      );
+    await take(chatId, `now() - interval '11 seconds'`);
+    await take(kept, `now() + interval '1 hour'`);
+    gateway.conversations.calls.length = 0;
+    assert.equal((await sweepOnce()).returned, 1);
+    assert.deepEqual(
+      gateway.conversations.calls.filter(({ what }) => what === 'desk'),
+      [{ what: 'desk', chatId }],
+    );
+    await later(`update chats set paused_at = null, paused_until = null`);
+  });
+
+  it('finds a run that was ended while nobody listened, once, and lets the others be', async () => {
+    const request = { text: 'Book', arguments: {} };
+    const gone = await askForApproval(gateway, { chat: 'gone', ...request });
+    const alive = await askForApproval(gateway, { chat: 'alive', ...request });
+    await later(`update tool_runs set started_at = now() - interval '4 minutes'
+      where turn_id in ('${gone.turnId}', '${alive.turnId}')`);
+    gateway.conversations.closedRuns.add(gone.turnId);
+    gateway.conversations.calls.length = 0;
+    const { database, conversations } = gateway;
+    const lostRuns = createLostRuns({ database, conversations });
+    assert.equal(await lostRuns.lookOnce(), 1);
+    assert.deepEqual(gateway.conversations.calls, [{ what: 'run', turnId: gone.turnId }]);
+    assert.equal(await lostRuns.lookOnce(), 0, 'at most once a minute');
+  });
+
+  describe('for a chat with a session', () => {
+    /** How many chats are rung where one message has waited for so many seconds. */
+    const rungFor = async (
+      chat: string,
+      { state, grace, waited }: { state: 'waiting' | 'active'; grace: string; waited: number },
+    ): Promise<number> => {
+      const { chatId } = await gateway.write(chat, 'Hello?');
+      await later(`
+        update inbox set state = 'ignored', settled_at = now() where state = 'accepted' and chat_id <> '${chatId}';
+        update inbox set received_at = now() - interval '${waited} seconds' where chat_id = '${chatId}';
+        insert into chat_sessions (id, tenant_id, chat_id, debounce_max_ms, state, grace_until)
+          select gen_random_uuid(), tenant_id, id, 50000, '${state}', now() + interval '${grace}' from chats where id = '${chatId}'`);
+      return (await sweepOnce()).rung;
+    };
+
+    it('does not ring before the grace is over', async () => {
+      assert.equal(await rungFor('grace', { state: 'waiting', grace: '2 minutes', waited: 60 }), 0);
+    });
+
+    it('rings after the grace', async () => {
+      assert.equal(await rungFor('graced', { state: 'waiting', grace: '-6 seconds', waited: 60 }), 1);
+    });
+
+    it('gives an active one the time in which more may come', async () => {
+      assert.equal(await rungFor('young', { state: 'active', grace: '0 seconds', waited: 40 }), 0);
+      assert.equal(await rungFor('old', { state: 'active', grace: '0 seconds', waited: 56 }), 1);
+    });
   });
 });
 

@@ -39,15 +39,19 @@ const alertsShape = z.object({
 });
 
 describe('worker and gateway, observed', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   const canary = `canary${randomBytes(6).toString('hex')}`;
   let processes: Processes;
+  let isStarted = false;
 
   before(async () => {
     processes = await startProcesses();
+    isStarted = true;
     await walk();
   });
-  after(() => processes.stop());
+  after(async () => {
+    if (isStarted) await processes.stop();
+  });
 
   const read = async (url: string, token?: string): Promise<{ status: number; text: string }> => {
     const response = await fetch(

@@ -13,7 +13,8 @@ import { createApi, eventually, type Api } from '../support/api-client.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { freshNamespace } from '../support/temporal.js';
 
-const READY_MS = 60_000;
+/** A machine that runs everything else beside it takes its time to compile. */
+const READY_MS = 100_000;
 
 export interface Started {
   process: ChildProcess;
@@ -81,7 +82,10 @@ async function untilReady(script: string, environment: Record<string, string>): 
       return ready;
     },
     READY_MS,
-  );
+  ).catch((error: unknown) => {
+    started.process.kill('SIGKILL');
+    throw new Error(`${String(error)}; it has said:\n${started.output()}`);
+  });
   return { ...started, ready: known };
 }
 

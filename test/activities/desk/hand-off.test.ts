@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { WEEKDAYS } from '../../../config/calendar.js';
 import type { TenantConfiguration } from '../../../config/configuration.js';
-import { currentLease } from '../../../activities/desk/lease.js';
 import { isHandOffReason } from '../../../activities/desk/hand-off.js';
+import { currentLease, leaseOf } from '../../../activities/desk/lease.js';
+import type { Tenant } from '../../../activities/tenants.js';
 import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
 import { lockChat } from '../../../prisma/stores/turns.js';
 import { until } from '../../support/desk.js';
@@ -12,7 +13,10 @@ import { FIRST_MESSAGE, startQuickDesk, type QuickDesk } from './kit.js';
 
 const AROUND_THE_CLOCK = Object.fromEntries(WEEKDAYS.map((day) => [day, [{ from: '00:00', to: '00:00' }]]));
 
-const auditOf = async (desk: QuickDesk, chat: string): Promise<{ event: string; facts: unknown }[]> => {
+const auditOf = async (
+  desk: QuickDesk,
+  chat: string,
+): Promise<{ event: string; actor: string; facts: unknown }[]> => {
   const stream = await desk.chatId(chat);
   return desk.database.inTenant(desk.tenantId, (tx) =>
     tx.audit.findMany({
@@ -160,49 +164,46 @@ describe('a lease without an end of its own', function () {
     await desk?.stop();
   });
 
-  /** Taken at noon on Monday 30 November 2026, where Mondays are staffed from 9 to 18. */
-  const leaseAfterTaking = async (shift: TenantConfiguration['shift'], takenAt: Date): Promise<unknown> => {
+  const MONDAYS = { enabled: true, staffed: { monday: [{ from: '09:00', to: '18:00' }] } };
+  const withShift = async (shift: TenantConfiguration['shift']): Promise<Tenant> => {
     const tenant = await desk.deps.tenants.byId(desk.tenantId);
+    return { ...tenant, configuration: { ...tenant.configuration, shift } };
+  };
+  /** What holds now of a chat that an owner has taken at this instant. */
+  const leaseSince = async (shift: TenantConfiguration['shift'], since: Date): Promise<unknown> => {
+    const tenant = await withShift(shift);
     const chatId = await desk.chatId('ada');
     return desk.inScope(desk.tenantId, async (scope) => {
       await takeChat(scope, { chatId, by: 'owner:ada' });
-      await scope.tx.chat.update({ where: { id: chatId }, data: { pausedAt: takenAt } });
-      const configuration = { ...tenant.configuration, shift };
-      const lease = await currentLease(scope, { ...tenant, configuration }, await lockChat(scope, chatId));
+      await scope.tx.chat.update({ where: { id: chatId }, data: { pausedAt: since } });
+      const lease = await currentLease(scope, tenant, await lockChat(scope, chatId));
       const { isPaused } = await lockChat(scope, chatId);
       await releaseChat(scope, { chatId, by: 'owner:ada' });
       return { lease, isPaused };
     });
   };
-  const monday = { enabled: true, staffed: { monday: [{ from: '09:00', to: '18:00' }] } };
-  const closing = new Date('2026-11-30T15:00:00Z');
-  const noon = new Date('2026-11-30T09:00:00Z');
 
   it('ends when the people at the desk leave it', async () => {
-    const inAWeek = new Date(Date.now() - 60_000);
-    const week = { enabled: true, staffed: AROUND_THE_CLOCK };
-    assert.deepEqual(await leaseAfterTaking(week, inAWeek), { lease: {}, isPaused: true });
-    const found = await leaseAfterTaking(monday, noon);
-    const isOver = Date.now() > closing.getTime();
+    // A Monday at noon in Istanbul.
+    const since = new Date('2026-11-30T09:00:00Z');
+    const lease = leaseOf(await withShift(MONDAYS), { by: 'owner:ada', since });
+    assert.deepEqual(lease, { until: new Date('2026-11-30T15:00:00Z').getTime() });
+  });
+
+  it('is released then, in the name of the shift', async () => {
+    const long = new Date('2020-01-06T09:00:00Z');
+    assert.deepEqual(await leaseSince(MONDAYS, long), { lease: undefined, isPaused: false });
+    const released = (await auditOf(desk, 'ada')).filter(({ event }) => event === 'chat_released');
     assert.deepEqual(
-      found,
-      isOver
-        ? { lease: undefined, isPaused: false }
-        : { lease: { until: closing.getTime() }, isPaused: true },
+      released.map(({ actor }) => actor),
+      ['shift'],
     );
   });
 
-  it('has none where nobody keeps hours', async () => {
-    const off = { enabled: false, staffed: {} };
-    assert.deepEqual(await leaseAfterTaking(off, noon), { lease: {}, isPaused: true });
-  });
-
-  it('is released in the name of the shift', async () => {
-    await leaseAfterTaking(
-      { ...monday, staffed: { monday: [{ from: '09:00', to: '18:00' }] } },
-      new Date('2026-11-02T09:00:00Z'),
-    );
-    const actors = (await auditOf(desk, 'ada')).flatMap((row) => ('actor' in row ? [row.actor] : []));
-    assert.ok(actors.includes('shift'), actors.join());
+  it('has none where nobody keeps hours, and where nobody ever leaves', async () => {
+    const since = new Date(Date.now() - 60_000);
+    const forever = { lease: {}, isPaused: true };
+    assert.deepEqual(await leaseSince({ enabled: false, staffed: {} }, since), forever);
+    assert.deepEqual(await leaseSince({ enabled: true, staffed: AROUND_THE_CLOCK }, since), forever);
   });
 });

@@ -2,7 +2,8 @@
 // goes on when the chat comes back. Never two voices.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toolRunWorkflowId } from '../../../workflows/domain/ids.js';
+import { createLostRuns } from '../../../gateway/lost-runs.js';
+import { conversationWorkflowId, toolRunWorkflowId } from '../../../workflows/domain/ids.js';
 import { until } from '../../support/desk.js';
 import { QUICK, startQuickDesk, type QuickDesk } from './kit.js';
 
@@ -128,5 +129,25 @@ describe('a chat that a person takes over', function () {
     assert.equal((await desk.texts('eve')).length, 2, 'not while the person has the chat');
     assert.equal((await desk.settled(id, 30_000)).state, 'refused');
     assert.equal((await desk.texts('eve')).length, 3);
+  });
+
+  it('gets that word also where nobody was listening when the run was terminated', async () => {
+    const id = await desk.send('fay', 'Book Friday at 15:00 please');
+    await desk.repliesWithin('fay', 2);
+    const { turnId } = await desk.openApproval();
+    const { tenantId, database, conversations, client } = desk;
+    const chatId = await desk.chatId('fay');
+    await client.workflow.getHandle(conversationWorkflowId({ tenantId, chatId })).terminate('by the test');
+    await client.workflow.getHandle(toolRunWorkflowId({ turnId })).terminate('by the test');
+    await database.inTenant(tenantId, (tx) =>
+      tx.toolRun.update({ where: { turnId }, data: { startedAt: new Date(Date.now() - 4 * 60_000) } }),
+    );
+    assert.ok((await createLostRuns({ database, conversations }).lookOnce()) >= 1);
+    assert.equal((await desk.settled(id, 30_000)).state, 'refused');
+    assert.equal((await desk.texts('fay')).length, 3);
+    const { open } = await database.inTenant(tenantId, (tx) =>
+      tx.toolRun.findUniqueOrThrow({ where: { turnId } }),
+    );
+    assert.equal(open, false);
   });
 });

@@ -103,14 +103,15 @@ const EDITS: Record<string, Edit> = {
 describe('an approval', function () {
   this.timeout(90_000);
   let owners: OwnerDesk;
-  before(async () => {
+  // A desk for each: the platform takes 45 messages to one person at a time, and an owner hears of every request.
+  beforeEach(async () => {
     owners = await startOwnerDesk();
     // From now on both owners can be written to.
     await owners.say('ada', 'help');
     await owners.say('bo', 'help');
     await owners.say('ada', 'help', { channel: 'web' });
   });
-  after(async () => owners.stop());
+  afterEach(async () => owners.stop());
 
   async function decidedOn(approvalId: string): Promise<unknown[]> {
     return owners.inDesk((tx) =>
