@@ -302,9 +302,11 @@ describe('row-level security', () => {
     const looksAcross = [
       'approvals',
       'channel_accounts',
+      'chat_sessions',
       'chats',
       'inbox',
       'login_links',
+      'operator_requests',
       'outbox',
       'run_histories',
       'sessions',
