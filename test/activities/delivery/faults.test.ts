@@ -6,7 +6,7 @@ import { listUndelivered } from '../../../prisma/stores/views/undelivered.js';
 import { startSendKit, type SendKit, type Turn } from './kit.js';
 
 const SENDS = 300;
-const AT_ONCE = 10;
+const AT_ONCE = 8;
 const SHARE = 0.2;
 const SEED = 20_261_201;
 
@@ -26,7 +26,7 @@ const KINDS: Fault[] = [
 ];
 
 describe(`${SENDS} sends, ${SHARE * 100} % of which go wrong`, function () {
-  this.timeout(240_000);
+  this.timeout(300_000);
   let kit: SendKit;
   let sends: { turn: Turn; outboxId: string; state: string }[] = [];
 

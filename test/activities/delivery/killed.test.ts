@@ -7,7 +7,7 @@ import { retryDelayOf, startSendKit, type SendKit } from './kit.js';
 const GIVE_UP_MS = 15_000;
 
 describe('a worker that is killed in the middle of a send', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let kit: SendKit;
   before(async () => {
     kit = await startSendKit();

@@ -109,7 +109,7 @@ export async function startSendKit(
   } = {},
 ): Promise<SendKit> {
   const urls = await freshDatabase();
-  const database = openDatabase({ url: urls.applicationUrl, poolSize: 12 });
+  const database = openDatabase({ url: urls.applicationUrl, poolSize: 20 });
   const masterKey = new Uint8Array(randomBytes(32));
   const content = createContentCipher({
     keyring: createKeyring({ masterKeys: [{ version: 1, key: masterKey }] }),
