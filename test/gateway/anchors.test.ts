@@ -11,7 +11,7 @@ import { connected, freshDatabase, type TestDatabase } from '../support/postgres
 import { addTenant, type TestTenant } from '../support/tenants.js';
 
 describe('anchors', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let urls: TestDatabase;
   let database: Database;
   let tenants: TestTenant[];

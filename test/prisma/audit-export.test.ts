@@ -21,7 +21,7 @@ interface Line {
 }
 
 describe('the export of the audit', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let urls: TestDatabase;
   let database: Database;
   let tenantId: string;
