@@ -121,7 +121,8 @@ describe('the embedded servers', () => {
   it('come back after every process was killed at once', async () => {
     const { holder, report } = await startHolder();
     await query(report.superuserUrl, 'create table kept (id int); insert into kept values (8)');
-    for (const pid of [report.postmaster, report.host, report.server, report.leash])
+    // Guards first: they end by themselves when what they guard is gone.
+    for (const pid of [report.host, report.leash, report.postmaster, report.server])
       process.kill(pid, 'SIGKILL');
     holder.kill('SIGKILL');
     await once(holder, 'exit');
