@@ -1,6 +1,6 @@
 // Which request a command means: by its code, by the notice that is quoted or reacted to, or, for a lone yes, the only one
 // that is open. Never the latest of several.
-import { lastOutgoingText } from '../../prisma/stores/owner-chats.js';
+import { lastOutgoing } from '../../prisma/stores/owner-chats.js';
 import type { ApprovalKey } from '../../prisma/stores/approvals.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { listApprovals, type ApprovalView } from '../../prisma/stores/views/approvals.js';
@@ -26,22 +26,24 @@ export function listed(tenant: Words, views: readonly ApprovalView[]): { list: s
 }
 
 /**
- * The one that a lone word means, or what to say instead. A word that may as well answer something else counts only where
- * the last thing that we said in this chat names the request.
+ * The one that a lone word means, or what to say instead. It counts where it follows the request itself: a mere "ok" only
+ * there, a plain yes or no also after an answer of ours to a command, and neither after anything else that we have said,
+ * because then it may be meant for that.
  */
 export async function loneRequest(
   scope: Scope,
   tenant: Words,
   at: { message: OwnerMessage; approver: Approver; isFirm: boolean },
 ): Promise<{ key: ApprovalKey } | { text: string; isOpen: boolean }> {
-  const open = await openRequests(scope, at.approver);
-  const [only, ...others] = open;
+  const { message, approver, isFirm } = at;
+  const open = await openRequests(scope, approver);
+  const [only] = open;
   if (!only) return { text: say(tenant, 'ownerNothingOpen'), isOpen: false };
   const which = { text: say(tenant, 'ownerWhich', { list: listed(tenant, open).list }), isOpen: true };
-  if (others.length > 0) return which;
-  if (!at.isFirm) {
-    const said = await lastOutgoingText(scope, at.message.chat.chatId);
-    if (said?.includes(only.ref) !== true) return which;
-  }
-  return { key: { approvalId: only.approvalId } };
+  // What it quotes is no request: it is meant for that.
+  if (open.length > 1 || message.quotedExternalId !== undefined) return which;
+  const last = await lastOutgoing(scope, message.chat.chatId);
+  const isOfRequest = last?.originId === only.approvalId;
+  const isAnswer = last === undefined || last.originKind === 'gate';
+  return isOfRequest || (isFirm && isAnswer) ? { key: { approvalId: only.approvalId } } : which;
 }

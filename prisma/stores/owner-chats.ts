@@ -133,16 +133,17 @@ export async function knownRefs(scope: Scope, refs: readonly string[]): Promise<
   return new Set([...approvals, ...steps].flatMap(({ ref }) => ref ?? []));
 }
 
-/** What we said last in a chat. Undefined: nothing, or nobody can read it any more. */
-export async function lastOutgoingText(scope: Scope, chatId: string): Promise<string | undefined> {
+/** Where what we said last in a chat comes from. Undefined: we have said nothing. */
+export async function lastOutgoing(
+  scope: Scope,
+  chatId: string,
+): Promise<{ originKind: string; originId: string } | undefined> {
   const row = await scope.tx.outbox.findFirst({
     where: { chatId, state: 'sent', sequence: { not: null } },
     orderBy: { sequence: 'desc' },
-    select: { id: true, keyId: true, contentCipher: true },
+    select: { originKind: true, originId: true },
   });
-  if (!row) return undefined;
-  const { id: rowId, keyId, contentCipher: cipher } = row;
-  return readable(scope, { table: 'outbox', column: 'content_cipher', rowId, keyId, cipher });
+  return row ?? undefined;
 }
 
 const details = z.object({

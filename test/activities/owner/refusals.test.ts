@@ -6,7 +6,7 @@ import type { TenantConfiguration } from '../../../config/configuration.js';
 import { startOwnerDesk, type Asked, type OwnerDesk } from './kit.js';
 
 describe('an owner', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let owners: OwnerDesk;
   let asked: Asked;
   before(async () => {
@@ -137,9 +137,38 @@ describe('an owner', function () {
     await owners.say('ada', `no ${other.ref}`);
   });
 
-  it('who mumbles an ok to something else has said no yes', async () => {
-    assert.match(await owners.say('ada', 'ok'), new RegExp(`which one[^]*${asked.ref}`));
+  it('who says a lone word to something else has decided nothing', async () => {
+    const which = new RegExp(`which one[^]*${asked.ref}`);
+    assert.match(await owners.say('ada', 'ok'), which, 'after an answer to a command');
+    const answered = await owners.inDesk((tx) =>
+      tx.outbox.findFirstOrThrow({ where: { originKind: 'gate', externalId: { not: null } } }),
+    );
+    const quoted = answered.externalId ?? '';
+    assert.match(await owners.say('ada', 'yes', { quoted }), which, 'to what is no request');
+    // Words about another matter, which may even name the code.
+    await owners.inDesk((tx) =>
+      tx.outbox.updateMany({
+        where: { chatId: answered.chatId, originKind: 'gate' },
+        data: { originKind: 'hand_off_notice' },
+      }),
+    );
+    for (const word of ['yes', 'ok', 'no']) assert.match(await owners.say('ada', word), which, word);
     await stays();
+  });
+
+  it('who answers a request with a single word has decided it', async () => {
+    const other = await startOwnerDesk();
+    try {
+      await other.say('ada', 'help');
+      const first = await other.ask();
+      await other.noticeTo('ada', first.ref);
+      assert.match(await other.say('ada', 'ok'), /being carried out/);
+      const next = await other.ask();
+      await other.noticeTo('ada', next.ref);
+      assert.match(await other.say('ada', '👎'), /turned down/);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('is not asked about what is somebody else’s, doesn’t see it, and can’t decide it', async () => {
