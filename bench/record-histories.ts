@@ -1,5 +1,6 @@
 // Records golden histories: one of each kind of conversation and run, from a real server. They are kept for ever and
 // replayed by the tests, so that a change of workflow code that would break runs under way is seen before it ships.
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,103 +10,13 @@ import { startEmbedded } from '../local/embedded.js';
 import { bootstrapDatabase } from '../prisma/bootstrap.js';
 import { migrate } from '../prisma/migrate.js';
 import { conversationWorkflowId, toolRunWorkflowId } from '../workflows/domain/ids.js';
-import { decideApproval } from '../workflows/tool-run/contract.js';
 import { openDesk, until, type Desk } from './desk.js';
+import { broken } from './histories/broken.js';
+import { confirmed, ordinary } from './histories/ordinary.js';
+import type { Scene, SceneGroup } from './histories/scene.js';
+import { owned, staffed } from './histories/staffed.js';
 
-/** A kind of turn: what is said and done in a chat of its own. */
-type Scene = (desk: Desk, chat: string) => Promise<void>;
-
-const ASK = 'Is anything free on Friday morning?';
-const BOOK = 'Book Friday at 10:00 please';
-
-const SCENES: Record<string, Scene> = {
-  async 'normal-chat'(desk, chat) {
-    await desk.settled(await desk.send(chat, 'Hello!'));
-    await desk.settled(await desk.send(chat, 'Thank you!'));
-  },
-  async 'fixed-reply'(desk, chat) {
-    await desk.settled(await desk.send(chat, '/help'));
-  },
-  async 'tool-read'(desk, chat) {
-    await desk.settled(await desk.send(chat, ASK));
-  },
-  async 'approval-approved'(desk, chat) {
-    const id = await desk.send(chat, BOOK);
-    await desk.decide((await desk.openApproval()).ref, 'approve');
-    await desk.settled(id);
-  },
-  async 'approval-rejected'(desk, chat) {
-    const id = await desk.send(chat, 'Book Friday at 11:00 please');
-    await desk.decide((await desk.openApproval()).ref, 'reject');
-    await desk.settled(id);
-  },
-  async 'approval-from-temporal'(desk, chat) {
-    const id = await desk.send(chat, 'Book Friday at 11:30 please');
-    const { ref, turnId } = await desk.openApproval();
-    const run = desk.client.workflow.getHandle(toolRunWorkflowId({ turnId }));
-    await run.signal(decideApproval, { ref, decision: 'approve' });
-    await desk.settled(id);
-  },
-  async 'approval-expired'(desk, chat) {
-    const id = await desk.send(chat, 'Book Friday at 12:00 please');
-    const { approvalId } = await desk.openApproval();
-    await desk.observer.inTenant(desk.tenantId, (tx) =>
-      tx.approval.update({ where: { id: approvalId }, data: { expiresAt: new Date() } }),
-    );
-    await desk.conversations.wakeRun({ turnId: (await turnOf(desk, approvalId)) ?? '', approvalId });
-    await desk.settled(id);
-  },
-  async 'question-and-answer'(desk, chat) {
-    await desk.settled(await desk.send(chat, 'book me something'));
-    const id = await desk.send(chat, 'Friday at 15:00');
-    await desk.decide((await desk.openApproval()).ref, 'approve');
-    await desk.settled(id);
-  },
-  async 'no-tool'(desk, chat) {
-    await desk.model.script({ match: 'free', withTools: true, text: 'nothing fits' });
-    await desk.settled(await desk.send(chat, ASK));
-  },
-  async 'rejected-plan'(desk, chat) {
-    const toolUse = [{ name: 'unheard_of', input: {} }];
-    await desk.model.script({ match: 'free', withTools: true, toolUse });
-    await desk.settled(await desk.send(chat, ASK));
-  },
-  async 'already-under-way'(desk, chat) {
-    const first = await desk.send(chat, 'Book Friday at 16:00 please');
-    const { ref } = await desk.openApproval();
-    await desk.settled(await desk.send(chat, 'Please do book Friday at 16:00'));
-    await desk.decide(ref, 'approve');
-    await desk.settled(first);
-  },
-  async 'run-terminated'(desk, chat) {
-    const id = await desk.send(chat, 'Book Friday at 17:00 please');
-    const { turnId } = await desk.openApproval();
-    await desk.client.workflow.getHandle(toolRunWorkflowId({ turnId })).terminate('an engineer');
-    await desk.settled(id);
-  },
-  async 'model-away'(desk, chat) {
-    await desk.model.script({ status: 401 });
-    await desk.settled(await desk.send(chat, 'Hello there!'));
-  },
-  async 'planner-away'(desk, chat) {
-    await desk.model.script({ match: 'free', withTools: true, status: 401 });
-    await desk.settled(await desk.send(chat, ASK));
-  },
-};
-
-/** The same, where policy asks the requester. */
-const CONFIRM_SCENES: Record<string, Scene> = {
-  async 'confirm-yes'(desk, chat) {
-    await desk.settled(await desk.send(chat, 'Book Thursday at 10:00 please'));
-    await desk.settled(await desk.send(chat, 'yes'));
-    await desk.repliesWithin(chat, 2);
-  },
-  async 'confirm-no'(desk, chat) {
-    await desk.settled(await desk.send(chat, 'Book Thursday at 11:00 please'));
-    await desk.settled(await desk.send(chat, 'no'));
-    await desk.repliesWithin(chat, 2);
-  },
-};
+const GROUPS: SceneGroup[] = [ordinary, confirmed, broken, staffed, owned];
 
 const options = new Command('histories:record')
   .description(
@@ -141,20 +52,16 @@ try {
   const temporal = { address: embedded.temporal.address, namespace: 'default' };
   const where = { applicationUrl: urls.applicationUrl, temporal };
   await mkdir(options.into, { recursive: true });
-  await play(() => openDesk(where), SCENES);
-  const askThemselves = { name: 'ask-themselves', when: {}, then: 'confirm' } as const;
-  const configure = (shipped: Desk['configuration']): Desk['configuration'] => ({
-    ...shipped,
-    policy: { ...shipped.policy, rules: [askThemselves] },
-  });
-  await play(() => openDesk(where, { configure }), CONFIRM_SCENES);
+  // One key for all desks: they follow one another in one database.
+  const masterKey = new Uint8Array(randomBytes(32));
+  for (const group of GROUPS) await play(() => openDesk(where, { ...group.desk, masterKey }), group.scenes);
 } finally {
   await embedded.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
 function kinds(): string[] {
-  return [SCENES, CONFIRM_SCENES].flatMap((scenes) => Object.keys(scenes));
+  return GROUPS.flatMap(({ scenes }) => Object.keys(scenes));
 }
 
 /** Kinds of which a conversation lies in the folder. */
@@ -203,14 +110,7 @@ async function untilClosed(desk: Desk, turnId: string): Promise<void> {
       const { status } = await desk.client.workflow.getHandle(toolRunWorkflowId({ turnId })).describe();
       return status.name === 'RUNNING' ? undefined : true;
     },
-    10_000,
+    60_000,
     'the run to close',
   );
-}
-
-async function turnOf(desk: Desk, approvalId: string): Promise<string | undefined> {
-  const row = await desk.observer.inTenant(desk.tenantId, (tx) =>
-    tx.approval.findUnique({ where: { id: approvalId }, select: { turnId: true } }),
-  );
-  return row?.turnId;
 }
