@@ -281,18 +281,8 @@ describe('the scrubber, on anything', () => {
 });
 
 describe('the time a text takes', () => {
-  const sentence =
-    'Booked for two on 2027-10-03 at 19:30, order: #A-10293, price=42.50, see https://example.com/a?b=c. ';
   const fill = (part: string, length: number) =>
     part.repeat(Math.ceil(length / part.length)).slice(0, length);
-
-  it('is small for a result of 32 KB', () => {
-    const [token = ''] = SECRETS['github'] ?? [];
-    const result = `${fill(sentence, 32_700)} ${token}`;
-    scrubber.scrubText(result);
-    const times = Array.from({ length: 10 }, () => cpuMs(() => scrubber.scrubText(result)));
-    assert.ok(Math.min(...times) < 20, `${Math.min(...times)} ms`);
-  });
 
   // Each repeats what a rule begins with. Every rule's secret stands at the end, so that no rule is left out.
   const ending = samples.map(({ text }) => text).join(' ');
