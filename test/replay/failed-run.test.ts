@@ -57,8 +57,8 @@ describe('a run that a bug in a tool made fail', function () {
       logger: desk.log,
       closedForMs: 0,
     });
-    await desk.settled(await desk.send('ada', 'Hello!'));
-    await desk.settled(await desk.send('ada', ASK), 30_000);
+    await desk.settled(await desk.send('ada', 'Hello!'), 60_000);
+    await desk.settled(await desk.send('ada', ASK), 60_000);
     runId = (await runsOf(desk))[0] ?? '';
     await untilClosed(desk, runId);
   });
@@ -79,6 +79,14 @@ describe('a run that a bug in a tool made fail', function () {
     assert.match(stdout, new RegExp(`failed +TOOL_PROVIDER_ERROR +\\w+ .*${runId}`));
     assert.equal((await run('runs', '--failed', '--since', '2100-01-01', '--json')).json().runs.length, 0);
     assert.equal((await run('runs', '--state', 'succeeded', '--json')).json().runs.length, 0);
+  });
+
+  it('is found by its row where Temporal is away, and it is said what may be missing', async () => {
+    const away = { ...variables, AROKO_TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const { code, stdout, stderr } = await arokoHere(['runs', '--failed'], away);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(runId));
+    assert.match(stderr, /can’t be reached.*What was only terminated there may be missing/);
   });
 
   it('is read as a story: asked, decided, planned, checked, carried out three times, said', async () => {
@@ -177,7 +185,7 @@ describe('a run that a bug in a tool made fail', function () {
     const replayed = await run('replay', join(folder, 'failed.json'), '--json');
     assert.deepEqual([replayed.code, replayed.json().isSame], [0, true], replayed.stderr);
     assert.match(replayed.stdout, /executeStep answered failed \(TOOL_PROVIDER_ERROR\)/);
-    await desk.settled(await desk.send('ada', ASK));
+    await desk.settled(await desk.send('ada', ASK), 60_000);
     const { runs } = (await run('runs', '--json')).json();
     assert.deepEqual(
       runs.map((one: Record<string, unknown>) => one['state']),
@@ -303,7 +311,7 @@ async function untilClosed(desk: Desk, turnId: string): Promise<void> {
   const run = desk.client.workflow.getHandle(toolRunWorkflowId({ turnId }));
   await until(
     async () => ((await run.describe()).status.name === 'RUNNING' ? undefined : true),
-    10_000,
+    60_000,
     'the run to close',
   );
 }

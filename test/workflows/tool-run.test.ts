@@ -8,7 +8,7 @@ import { until } from '../support/desk.js';
 import { decideCommandsOf } from '../support/histories.js';
 
 describe('a run whose chat a person has taken', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let owners: OwnerDesk;
   before(async () => {
     owners = await startOwnerDesk();
@@ -26,7 +26,7 @@ describe('a run whose chat a person has taken', function () {
         );
         return tried > 0 ? true : undefined;
       },
-      20_000,
+      60_000,
       'the step to be parked',
     );
     assert.equal((await owners.stateOf(asked.approvalId)).step, 'accepted');

@@ -9,7 +9,7 @@ const MINUTE = 1;
 const REMINDED_AFTER = 4;
 
 describe('a request that two owners have to approve', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let owners: OwnerDesk;
   before(async () => {
     const rule: Policy['rules'][number] = {
@@ -103,7 +103,7 @@ describe('a request that two owners have to approve', function () {
 });
 
 describe('a request that nobody answers', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let owners: OwnerDesk;
   before(async () => {
     const rule: Policy['rules'][number] = {
@@ -160,7 +160,7 @@ describe('a request that nobody answers', function () {
       (await owners.inDesk((tx) => tx.approval.findUniqueOrThrow({ where: { id } }))).remindedAt !== null
         ? true
         : undefined;
-    await until(isReminded(newer.id), 20_000, 'the reminder of the newer one');
+    await until(isReminded(newer.id), 60_000, 'the reminder of the newer one');
     await owners.say('bo', `no ${newer.ref}`);
     await owners.told(asked);
     assert.equal(await isReminded(asked.approvalId)(), undefined);

@@ -28,7 +28,7 @@ const auditOf = async (
 };
 
 describe('a matter for people', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let desk: QuickDesk;
   let ownerChat: string;
   before(async () => {
@@ -54,7 +54,7 @@ describe('a matter for people', function () {
   const untilTold = (part: string): Promise<string> =>
     until(
       async () => (await desk.texts(ownerChat)).find((text) => text.includes(part)),
-      25_000,
+      60_000,
       `the owner to be told of ${part}`,
     );
 
@@ -111,7 +111,7 @@ describe('a matter for people', function () {
 });
 
 describe('a desk with people at it', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let desk: QuickDesk;
   before(async () => {
     desk = await startQuickDesk({
@@ -154,7 +154,7 @@ describe('a desk with people at it', function () {
 });
 
 describe('a lease without an end of its own', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let desk: QuickDesk;
   before(async () => {
     desk = await startQuickDesk();

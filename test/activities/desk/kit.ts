@@ -9,11 +9,11 @@ import { startDesk, until, type Desk } from '../../support/desk.js';
 
 /** Long enough for a busy machine, short enough for a test. */
 export const QUICK: Profile = {
-  graceMs: 2_500,
+  graceMs: 4_000,
   debounceMs: 600,
   debounceMaxMs: 900,
   acknowledgeAfterMs: 4_000,
-  inactivityMs: 7_000,
+  inactivityMs: 10_000,
   leaseMs: 4_000,
 };
 
@@ -58,7 +58,10 @@ export async function startQuickDesk({
     );
     return rows.map(({ state, resolvedBy: by }) => ({ state, by }));
   };
+  const { settled } = desk;
   return Object.assign(desk, {
+    // Sessions wait, and a busy machine waits longer.
+    settled: (externalId: string, withinMs = 60_000) => settled(externalId, withinMs),
     async personWrites(chat: string, until = new Date(Date.now() + (QUICK.leaseMs ?? 0))) {
       const chatId = await desk.chatId(chat);
       await desk.inScope(desk.tenantId, (scope) => takeChat(scope, { chatId, by: 'business', until }));
@@ -89,7 +92,7 @@ export async function startQuickDesk({
           const last = (await sessions(chat)).at(-1);
           return last?.state === state && (by === undefined || last.by === by) ? true : undefined;
         },
-        20_000,
+        60_000,
         `the session to be ${state}`,
       );
     },

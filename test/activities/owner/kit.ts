@@ -137,7 +137,7 @@ export async function startOwnerDesk(
             // A turn has the id of its first message.
             return (await tx.approval.findFirst({ where: { turnId: id, state: 'open' } })) ?? undefined;
           }),
-        15_000,
+        60_000,
         'an owner to be asked',
       );
       return {
@@ -161,7 +161,7 @@ export async function startOwnerDesk(
             });
             return row?.id;
           }),
-        15_000,
+        60_000,
         `an answer to "${text}"`,
       );
       return (await desk.inScope(desk.tenantId, (scope) => outboxText(scope, outboxId))) ?? '';
@@ -187,7 +187,7 @@ export async function startOwnerDesk(
           }
           return undefined;
         },
-        15_000,
+        60_000,
         `a notice with "${text}"`,
       );
     },
@@ -205,7 +205,7 @@ export async function startOwnerDesk(
         return { approval: row.state, step: row.step.state };
       }),
     async told({ chat }, count = 2) {
-      return (await desk.nextReply(chat, count)).text;
+      return (await desk.repliesWithin(chat, count, 60_000)).at(-1)?.text ?? '';
     },
     async isBooked({ date, time }) {
       const startsAt = DateTime.fromISO(`${date}T${time}`, { zone: timeZone }).toJSDate();

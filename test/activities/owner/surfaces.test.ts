@@ -25,7 +25,13 @@ const withGateway =
     return result.outcome;
   };
 
-const SURFACES: Record<string, { decide: Decide; surface: string; late: RegExp }> = {
+interface Surface {
+  decide: Decide;
+  surface: string;
+  late: RegExp;
+}
+
+const ON_WHATSAPP: Record<string, Surface> = {
   'text on WhatsApp': {
     surface: 'whatsapp',
     decide: typed('whatsapp-cloud', { approve: 'APPROVE REF', reject: 'REJECT REF we are full' }),
@@ -35,11 +41,6 @@ const SURFACES: Record<string, { decide: Decide; surface: string; late: RegExp }
     surface: 'whatsapp',
     decide: (owners, { ref }, decision) =>
       owners.say('ada', `${decision === 'approve' ? 'evet' : 'hayır'} ${ref.replace('-', '').toLowerCase()}`),
-    late: /time is over/,
-  },
-  'text in the web chat of an owner': {
-    surface: 'web',
-    decide: typed('web', { approve: 'yes REF', reject: 'no REF, we are full' }),
     late: /time is over/,
   },
   'a quoted reply': {
@@ -63,6 +64,14 @@ const SURFACES: Record<string, { decide: Decide; surface: string; late: RegExp }
     surface: 'whatsapp',
     decide: (owners, { approvalId }, decision) =>
       owners.say('ada', 'Approve', { button: `${decision}:${approvalId}` }),
+    late: /time is over/,
+  },
+};
+
+const ELSEWHERE: Record<string, Surface> = {
+  'text in the web chat of an owner': {
+    surface: 'web',
+    decide: typed('web', { approve: 'yes REF', reject: 'no REF, we are full' }),
     late: /time is over/,
   },
   'the console': { surface: 'console', decide: withGateway('console'), late: /expired/ },
@@ -100,30 +109,29 @@ const EDITS: Record<string, Edit> = {
   'the command line': editWithGateway('cli'),
 };
 
-describe('an approval', function () {
-  this.timeout(90_000);
-  let owners: OwnerDesk;
-  // A desk for each: the platform takes 45 messages to one person at a time, and an owner hears of every request.
-  beforeEach(async () => {
-    owners = await startOwnerDesk();
-    // From now on both owners can be written to.
-    await owners.say('ada', 'help');
-    await owners.say('bo', 'help');
-    await owners.say('ada', 'help', { channel: 'web' });
-  });
-  afterEach(async () => owners.stop());
+/** A desk to which both owners have written, so that they can be written to in words. */
+async function startDeskOfBoth(): Promise<OwnerDesk> {
+  const owners = await startOwnerDesk();
+  await owners.say('ada', 'help');
+  await owners.say('bo', 'help');
+  await owners.say('ada', 'help', { channel: 'web' });
+  return owners;
+}
 
-  async function decidedOn(approvalId: string): Promise<unknown[]> {
-    return owners.inDesk((tx) =>
-      tx.approvalDecision.findMany({
-        where: { approvalId },
-        select: { decision: true, surface: true },
-      }),
-    );
-  }
+// A desk for each group: the platform takes 45 messages to one person at a time, and an owner hears of every request.
+async function decidedOn(owners: OwnerDesk, approvalId: string): Promise<unknown[]> {
+  return owners.inDesk((tx) =>
+    tx.approvalDecision.findMany({
+      where: { approvalId },
+      select: { decision: true, surface: true },
+    }),
+  );
+}
 
-  for (const [name, { decide, surface, late }] of Object.entries(SURFACES)) {
+function decidesOn(surfaces: Record<string, Surface>, deskOf: () => OwnerDesk): void {
+  for (const [name, { decide, surface, late }] of Object.entries(surfaces)) {
     it(`by ${name} is carried out after a yes, left alone after a no, and comes too late when its time is over`, async () => {
+      const owners = deskOf();
       const [yes, no, over] = await Promise.all([owners.ask(), owners.ask(), owners.ask()]);
       await decide(owners, yes, 'approve');
       await decide(owners, no, 'reject');
@@ -138,36 +146,36 @@ describe('an approval', function () {
       assert.deepEqual(await owners.stateOf(yes.approvalId), { approval: 'used', step: 'succeeded' });
       assert.deepEqual(await owners.stateOf(no.approvalId), { approval: 'rejected', step: 'refused' });
       assert.deepEqual(await owners.stateOf(over.approvalId), { approval: 'expired', step: 'refused' });
-      assert.deepEqual(await decidedOn(yes.approvalId), [{ decision: 'approve', surface }]);
-      assert.deepEqual(await decidedOn(no.approvalId), [{ decision: 'reject', surface }]);
+      assert.deepEqual(await decidedOn(owners, yes.approvalId), [{ decision: 'approve', surface }]);
+      assert.deepEqual(await decidedOn(owners, no.approvalId), [{ decision: 'reject', surface }]);
       const [refused] = await owners.refusals({ subjectId: over.approvalId });
       const { ref } = over;
       const expected = { event: 'approval_refused', surface, decision: 'approve', outcome: 'expired', ref };
       assert.deepEqual(refused, expected);
     });
   }
+}
 
-  for (const [name, edit] of Object.entries(EDITS)) {
-    it(`edited by ${name} asks once more, and only what it says then is carried out`, async () => {
-      const asked = await owners.ask();
-      const { time } = owners.slot();
-      const wanted = { date: asked.date, time: time === asked.time ? '12:00' : time };
-      assert.match(await edit(owners, asked, wanted), /edited|is called/);
-      assert.deepEqual(await owners.stateOf(asked.approvalId), { approval: 'edited', step: 'accepted' });
-      const newer = await owners.inDesk((tx) =>
-        tx.approval.findFirstOrThrow({ where: { replacesId: asked.approvalId } }),
-      );
-      assert.notEqual(newer.ref, asked.ref);
-      // Shown again, to whoever is asked: with the new time, under the new code.
-      await owners.noticeTo('bo', `${newer.ref}: your OK is needed (instead of ${asked.ref})`);
-      assert.match(await owners.say('ada', `yes ${asked.ref}`), new RegExp(newer.ref));
-      assert.deepEqual(await owners.stateOf(newer.id), { approval: 'open', step: 'accepted' });
-      await owners.say('ada', `yes ${newer.ref}`);
-      assert.match(await owners.told(asked), new RegExp(`booked.*${wanted.time}`, 'i'));
-      assert.deepEqual(await Promise.all([wanted, asked].map(owners.isBooked)), [true, false]);
-      assert.deepEqual(await owners.stateOf(newer.id), { approval: 'used', step: 'succeeded' });
-    });
-  }
+describe('an approval on WhatsApp', function () {
+  this.timeout(240_000);
+  let owners: OwnerDesk;
+  before(async () => {
+    owners = await startDeskOfBoth();
+  });
+  after(async () => owners.stop());
+
+  decidesOn(ON_WHATSAPP, () => owners);
+});
+
+describe('an approval elsewhere', function () {
+  this.timeout(240_000);
+  let owners: OwnerDesk;
+  before(async () => {
+    owners = await startDeskOfBoth();
+  });
+  after(async () => owners.stop());
+
+  decidesOn(ELSEWHERE, () => owners);
 
   it('typed into Temporal is carried out, and one for another run is refused and audited', async () => {
     const [asked, other] = [await owners.ask(), await owners.ask()];
@@ -194,4 +202,35 @@ describe('an approval', function () {
     await owners.say('bo', `REJECT ${asked.ref}: the bench is broken`);
     assert.match(await owners.told(asked), /"the bench is broken"/);
   });
+});
+
+describe('an approval', function () {
+  this.timeout(240_000);
+  let owners: OwnerDesk;
+  before(async () => {
+    owners = await startDeskOfBoth();
+  });
+  after(async () => owners.stop());
+
+  for (const [name, edit] of Object.entries(EDITS)) {
+    it(`edited by ${name} asks once more, and only what it says then is carried out`, async () => {
+      const asked = await owners.ask();
+      const { time } = owners.slot();
+      const wanted = { date: asked.date, time: time === asked.time ? '12:00' : time };
+      assert.match(await edit(owners, asked, wanted), /edited|is called/);
+      assert.deepEqual(await owners.stateOf(asked.approvalId), { approval: 'edited', step: 'accepted' });
+      const newer = await owners.inDesk((tx) =>
+        tx.approval.findFirstOrThrow({ where: { replacesId: asked.approvalId } }),
+      );
+      assert.notEqual(newer.ref, asked.ref);
+      // Shown again, to whoever is asked: with the new time, under the new code.
+      await owners.noticeTo('bo', `${newer.ref}: your OK is needed (instead of ${asked.ref})`);
+      assert.match(await owners.say('ada', `yes ${asked.ref}`), new RegExp(newer.ref));
+      assert.deepEqual(await owners.stateOf(newer.id), { approval: 'open', step: 'accepted' });
+      await owners.say('ada', `yes ${newer.ref}`);
+      assert.match(await owners.told(asked), new RegExp(`booked.*${wanted.time}`, 'i'));
+      assert.deepEqual(await Promise.all([wanted, asked].map(owners.isBooked)), [true, false]);
+      assert.deepEqual(await owners.stateOf(newer.id), { approval: 'used', step: 'succeeded' });
+    });
+  }
 });
