@@ -195,6 +195,7 @@ export interface WhatsappAccount {
     approvalRequest?: Template | undefined;
     lateAnswer?: Template | undefined;
     operatorRequest?: Template | undefined;
+    ownerNotice?: Template | undefined;
   };
 }
 

@@ -65,6 +65,8 @@ export const OWNER_SENTENCES = {
   ownerList: { required: ['list'], optional: ['more'] },
   /** Effects of which nobody knows whether they happened. */
   ownerListUnknown: { required: ['list'], optional: [] },
+  /** Written to owners when it is found that nobody knows whether an effect happened; `what` as in a request. */
+  ownerUnknownNotice: { required: ['ref', 'what', 'who'], optional: [] },
   ownerSettledHappened: WITH_REF,
   ownerSettledNotHappened: WITH_REF,
   /** HAPPENED or NOT for something that is known. */

@@ -9,6 +9,7 @@ import { stepsOfTurn } from '../../prisma/stores/steps.js';
 import { leaveStartedUnknown } from '../../prisma/stores/unknown-steps.js';
 import { lastMessageId, turnById, type TurnRow } from '../../prisma/stores/turns.js';
 import type { ApologyReason } from '../../workflows/domain/failures.js';
+import { planUnknownNotices } from '../approvals/unknown-notices.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
 
@@ -62,6 +63,7 @@ async function apologyOf(
   if (acted.state !== 'succeeded') {
     // Nobody is left who would settle it: an owner has to see it.
     await leaveStartedUnknown(scope, { turnId, chatId });
+    await planUnknownNotices(scope, tenant, turn);
     return { kind: 'answer', text: say(tenant, 'unknownOutcome'), run: 'unknown' };
   }
   const summary = await summaryOf(scope, turnId, acted.id);

@@ -40,7 +40,7 @@ export async function planNotices(
       text,
       details: {
         isVerbatim: true,
-        ...(about !== 'expired' && { buttons, purpose: 'approvalRequest' }),
+        ...(about === 'expired' ? { purpose: 'ownerNotice' } : { buttons, purpose: 'approvalRequest' }),
       },
       isTainted: view.isTainted,
     });

@@ -3,6 +3,7 @@
 import { DateTime } from 'luxon';
 import { phrasesOf } from '../../config/phrases.js';
 import type { ApprovalView } from '../../prisma/stores/views/approvals.js';
+import type { UnknownStep } from '../../prisma/stores/views/unknown-steps.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import { withHiddenShown } from '../../workflows/domain/visible-text.js';
 import { say } from '../sentences.js';
@@ -74,6 +75,12 @@ export function requestLine(tenant: Words, view: ApprovalView): string {
   return [ref, toolInWords(tool), whoOf(view), untilOf(tenant, expiresAt)].join(' · ');
 }
 
+/** An effect of which nobody knows whether it happened, as its owner hears of it. */
+export function unknownText(tenant: Words, step: UnknownStep): string {
+  const what = firstCharacters(callText(tenant, step), NOTICE_CHARACTERS);
+  return say(tenant, 'ownerUnknownNotice', { ref: step.ref, what, who: whoOf(step) });
+}
+
 /** How a change of this request is typed, with the names that can be changed. */
 export function editExample(tenant: Words, view: Pick<ApprovalView, 'ref' | 'tool'>): string | undefined {
   const tool = tenant.configuration.tools.find(({ name }) => name === view.tool);
@@ -108,7 +115,7 @@ export function untilOf({ configuration: { business } }: Words, at: Date): strin
     .toFormat('ccc d LLL HH:mm');
 }
 
-function callText({ configuration }: Words, view: ApprovalView): string {
+function callText({ configuration }: Words, view: Pick<ApprovalView, 'tool' | 'arguments'>): string {
   const tool: ToolDefinition | undefined = configuration.tools.find(({ name }) => name === view.tool);
   const lines = [toolInWords(view.tool)];
   // Another company's server would do it: which one stands in front of everything else.

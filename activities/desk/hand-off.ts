@@ -99,7 +99,7 @@ async function planNotices(scope: Scope, tenant: Tenant, matter: HandedOff): Pro
       origin: { kind: 'hand_off_notice', id: turnId, ordinal },
       kind: 'acknowledgement',
       text,
-      details: { isVerbatim: true },
+      details: { isVerbatim: true, purpose: 'ownerNotice' },
       ...(matter.isTainted !== undefined && { isTainted: matter.isTainted }),
     });
     planned.push(outboxId);

@@ -6,12 +6,14 @@ import { closeRun, moveRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { finishStep, lockStep, refuseStep, startStep, type Step } from '../../prisma/stores/steps.js';
 import { holdOf } from '../../prisma/stores/switches.js';
+import { isRunOpen } from '../../prisma/stores/views/runs.js';
 import { lockChat, turnById, type TurnRow } from '../../prisma/stores/turns.js';
 import { type ErrorCode, retryClass } from '../../workflows/domain/failures.js';
 import type { RefusalReason, StepOutcome } from '../../workflows/domain/plan.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import { isDecisionLive } from '../../workflows/domain/turn.js';
 import { hashOfCall, hashOfTerms } from '../call-hash.js';
+import { planUnknownNotices } from '../approvals/unknown-notices.js';
 import type { ActivityDeps } from '../deps.js';
 import type { Tenant } from '../tenants.js';
 import type { ToolOperation } from '../tools/provider.js';
@@ -46,8 +48,10 @@ export async function claimStep(
 ): Promise<Claim> {
   const step = await lockStep(scope, stepId);
   const settled = settledOutcome(step);
-  if (settled) return { kind: 'settled', outcome: settled };
+  if (settled && settled.kind !== 'unknown') return { kind: 'settled', outcome: settled };
   const turn = await turnById(scope, step.turnId);
+  if (settled)
+    return { kind: 'settled', outcome: unknown(stepId, await planUnknownNotices(scope, tenant, turn)) };
   const tool = tenant.tool(step.tool);
   const provider = tool && deps.providers[tool.provider];
   const operation = tool && provider?.operations[tool.operation];
@@ -55,7 +59,7 @@ export async function claimStep(
     // What has begun may have happened: it can't be taken back by switching its tool off.
     const outcome =
       step.state === 'started' && step.effect !== 'read'
-        ? await abandon(scope, turn, step)
+        ? await abandon(scope, tenant, turn, step)
         : await refuse(scope, turn, step, 'changed');
     return { kind: 'settled', outcome };
   }
@@ -124,6 +128,8 @@ async function look(
   const chat = await lockChat(scope, turn.chatId);
   const hold = isEffect ? await holdOf(scope, turn.chatId) : undefined;
   if (hold?.kind === 'off') return refused('paused');
+  // Its last word is said: whoever resets a run in Temporal repeats its looking, never its effects.
+  if (isEffect && !(await isRunOpen(scope.tx, turn.turnId))) return refused('expired');
   // An old yes continues an old decision: what was right in the morning need not be right at night (spec C4).
   if (isEffect && !isDecisionLive(turn.decision, Date.now())) return refused('expired');
   if (hashOfCall(step.tool, step.arguments) !== step.argumentsHash) return refused('changed');
@@ -157,7 +163,7 @@ export async function park(
   return { kind: 'parked', ...(until && { until: until.getTime() }) };
 }
 
-async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<StepOutcome> {
+async function abandon(scope: Scope, tenant: Tenant, turn: TurnRow, step: Step): Promise<StepOutcome> {
   const { stepId, fence } = step;
   if (fence !== null) {
     await finishStep(scope, { stepId, fence, contactId: turn.contactId, outcome: { state: 'unknown' } });
@@ -170,7 +176,7 @@ async function abandon(scope: Scope, turn: TurnRow, step: Step): Promise<StepOut
     actor: 'assistant',
     facts: { tool: step.tool },
   });
-  return { kind: 'unknown', stepId };
+  return unknown(stepId, await planUnknownNotices(scope, tenant, turn));
 }
 
 /** Refuses a step for good; one that was only being read is over, too. */
@@ -193,6 +199,11 @@ export async function refuse(
     facts: { tool: step.tool, reason },
   });
   return { kind: 'refused', reason };
+}
+
+/** Nobody knows; `notices` tell the owners. */
+export function unknown(stepId: string, notices: readonly string[]): StepOutcome {
+  return { kind: 'unknown', stepId, ...(notices.length > 0 && { notices: [...notices] }) };
 }
 
 /** Whether trying again could help is told with the code. */

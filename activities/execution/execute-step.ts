@@ -11,13 +11,15 @@ import { finishStep, lockStep, startStep } from '../../prisma/stores/steps.js';
 import { taintTurn } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import { type ErrorCode, FAILURE_TYPES, retryClass } from '../../workflows/domain/failures.js';
+import { toolRunWorkflowId } from '../../workflows/domain/ids.js';
 import type { StepOutcome } from '../../workflows/domain/plan.js';
 import type { JsonObject } from '../../workflows/domain/tool.js';
+import { planUnknownNotices } from '../approvals/unknown-notices.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
-import { claimStep, failed, type Claim, type Claimed } from './claim-step.js';
+import { claimStep, failed, unknown, type Claim, type Claimed } from './claim-step.js';
 import { lookAgain } from './look-again.js';
 import { callInTime, toCall } from './tool-call.js';
 import { ToolCallError } from '../tools/provider.js';
@@ -87,7 +89,13 @@ async function answerFailure(
   const ids = { tenantId, correlationId: turn.turnId, stepId: step.stepId, toolName: tool.name };
   deps.log.warn('tool.failed', { ...ids, outcome, code, ...errorFacts(error) });
   await deps.inScope(tenantId, (scope) =>
-    keepFailure(scope, { activity: 'executeStep', type: code, code: errorFacts(error).errorName, error }),
+    keepFailure(scope, {
+      activity: 'executeStep',
+      workflowId: toolRunWorkflowId(turn),
+      type: code,
+      code: errorFacts(error).errorName,
+      error,
+    }),
   );
   if (!claimed.isEffect || outcome === 'clean') return fail(deps, tenant, claimed, code);
   throw unsettled('the provider has not said whether it happened');
@@ -187,20 +195,20 @@ const READ_ATTEMPTS = 3;
 
 async function leaveUnknown(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Promise<StepOutcome> {
   const { step, turn, fence } = claimed;
-  const isOurs = await deps.inScope(tenant.tenantId, async (scope) => {
+  const notices = await deps.inScope(tenant.tenantId, async (scope) => {
     const { recorded } = await finishStep(scope, {
       stepId: step.stepId,
       fence,
       contactId: turn.contactId,
       outcome: { state: 'unknown' },
     });
-    if (!recorded) return false;
+    if (!recorded) return undefined;
     await closeRun(scope, { turnId: turn.turnId, chatId: turn.chatId, to: 'unknown' });
     await audit(scope, claimed, 'step_unknown', {});
-    return true;
+    return planUnknownNotices(scope, tenant, turn);
   });
-  if (!isOurs) throw unsettled('another worker has recorded this step');
-  return { kind: 'unknown', stepId: step.stepId };
+  if (!notices) throw unsettled('another worker has recorded this step');
+  return unknown(step.stepId, notices);
 }
 
 function audit(

@@ -49,6 +49,7 @@ const whatsappAccount = z.strictObject({
       approvalRequest: template.optional(),
       lateAnswer: template.optional(),
       operatorRequest: template.optional(),
+      ownerNotice: template.optional(),
     })
     .default({}),
 });

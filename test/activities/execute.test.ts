@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { hashOfCall } from '../../activities/call-hash.js';
+import { closeRun } from '../../prisma/stores/runs.js';
 import { takeChat, releaseChat } from '../../prisma/stores/takeover.js';
 import type { Json, JsonObject } from '../../workflows/domain/tool.js';
 import { startStepBench, LEND, LOOK, type StepBench, type Waiting } from '../support/step-bench.js';
@@ -127,6 +128,14 @@ describe('the executing activity', function () {
     const step = await bench.waiting({ decisionExpiresAt: Date.now() + 2_000 });
     await bench.decide(step, 'approve');
     await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await refused(step, 'expired');
+  });
+
+  it('refuses an effect of a run that has ended: whoever resets it in Temporal repeats no more than its looking', async () => {
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    const { chatId, turnId } = step;
+    await bench.inScope(bench.tenantId, (scope) => closeRun(scope, { turnId, chatId, to: 'failed' }));
     await refused(step, 'expired');
   });
 

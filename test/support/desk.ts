@@ -3,7 +3,7 @@ import { openDesk, type Desk, type DeskOptions } from '../../bench/desk.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 import { freshNamespace } from './temporal.js';
 
-export { until, type Desk, type History } from '../../bench/desk.js';
+export { until, type Desk, type DeskOptions, type History } from '../../bench/desk.js';
 
 export async function startDesk(options: DeskOptions = {}): Promise<Desk & { urls: TestDatabase }> {
   const [urls, temporal] = await Promise.all([freshDatabase(), freshNamespace()]);

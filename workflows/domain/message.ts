@@ -73,7 +73,7 @@ export interface OutgoingTemplate {
 }
 
 /** Names of templates in configuration (`channels.whatsapp[].templates`). */
-export const MESSAGE_PURPOSES = ['approvalRequest', 'lateAnswer', 'operatorRequest'] as const;
+export const MESSAGE_PURPOSES = ['approvalRequest', 'lateAnswer', 'operatorRequest', 'ownerNotice'] as const;
 export type MessagePurpose = (typeof MESSAGE_PURPOSES)[number];
 
 const MOST_BUTTONS = 3;

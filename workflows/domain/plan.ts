@@ -62,7 +62,8 @@ export type StepOutcome =
   | { kind: 'succeeded'; resultId: string; partial: boolean }
   | { kind: 'failed'; code: ErrorCode; retry: boolean }
   | { kind: 'refused'; reason: RefusalReason }
-  | { kind: 'unknown'; stepId: string }
+  /** Nobody knows whether it happened. `notices`: messages to owners, by outbox id. */
+  | { kind: 'unknown'; stepId: string; notices?: string[] }
   /** A person has the chat. Nothing was done and the yes still stands: try again when it is released, or at `until`. */
   | { kind: 'parked'; until?: number };
 

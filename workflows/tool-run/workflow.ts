@@ -115,6 +115,7 @@ async function carryOutStep(
       { tenantId: run.tenantId, stepId: step.stepId },
     ]);
     setCurrentDetails(`\`${step.tool}\`: ${outcome.kind}`);
+    if (outcome.kind === 'unknown') sendNotices(run, bells, outcome.notices);
     if (outcome.kind !== 'parked') return outcome;
     await waitForRelease(step, outcome, bells);
   }

@@ -17,13 +17,13 @@ export interface UnknownStep {
   finishedAt: Date;
 }
 
-/** The oldest first; `ref`: only that one. */
+/** The oldest first; `ref`, `turnId`: only that one, or those of that turn. */
 export async function unknownSteps(
   scope: Scope,
-  { ref, limit }: { ref?: string; limit: number },
+  { ref, turnId, limit }: { ref?: string; turnId?: string; limit: number },
 ): Promise<UnknownStep[]> {
   const rows = await scope.tx.step.findMany({
-    where: { state: 'unknown', ref: ref ?? { not: null } },
+    where: { state: 'unknown', ref: ref ?? { not: null }, ...(turnId !== undefined && { turnId }) },
     orderBy: [{ finishedAt: 'asc' }, { id: 'asc' }],
     take: limit,
     include: { run: { select: { chatId: true } } },

@@ -7,7 +7,7 @@ import type { TenantConfiguration } from '../../../config/configuration.js';
 import type { Tx } from '../../../prisma/database.js';
 import { outboxText } from '../../../prisma/stores/outbox.js';
 import type { MessageDetails } from '../../../workflows/domain/incoming.js';
-import { startDesk, until, type Desk } from '../../support/desk.js';
+import { startDesk, until, type Desk, type DeskOptions } from '../../support/desk.js';
 import { startFakeGraph, type FakeGraph } from '../../support/graph/server.js';
 
 export const ACCOUNT = '100000000000001';
@@ -74,12 +74,14 @@ const TIMES = [
 
 export async function startOwnerDesk(
   change: (configuration: TenantConfiguration) => TenantConfiguration = (same) => same,
+  { wrapDeps }: Pick<DeskOptions, 'wrapDeps'> = {},
 ): Promise<OwnerDesk> {
   const number = { accountKey: ACCOUNT, displayNumber: '+15550100000' };
   const graph = await startFakeGraph({ numbers: [number], token: 'good-token' });
   const desk = await startDesk({
     graph: createGraphClient({ secrets: { get: () => 'good-token' }, baseUrl: graph.url }),
     configure: (shipped) => change(withOwners(shipped)),
+    ...(wrapDeps && { wrapDeps }),
   });
   const { timeZone } = desk.configuration.business;
   const inDesk: OwnerDesk['inDesk'] = (work) => desk.database.inTenant(desk.tenantId, work);
