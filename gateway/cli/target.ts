@@ -17,7 +17,8 @@ export interface Target {
   hint: string;
 }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What is built lies a folder deeper, and the configuration beside it. */
+const ROOT = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../..' : '../../..', import.meta.url));
 /** The configuration that comes with the program. */
 export const CONFIG_DIRECTORY = join(ROOT, 'config');
 /** Where `npm start` keeps its data unless it is told otherwise. */
