@@ -4,7 +4,13 @@ import Anthropic from '@anthropic-ai/sdk';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+} from '@temporalio/worker';
 import { transports } from 'winston';
 import { Writable } from 'node:stream';
 import { createModel } from '../activities/claude/model.js';
@@ -30,6 +36,7 @@ import { createInScope, type InScope } from '../prisma/stores/scope.js';
 import { readable } from '../prisma/stores/scope.js';
 import { registerTenant } from '../prisma/stores/tenants.js';
 import { createWorker } from '../worker/create-worker.js';
+import { WORKFLOWS } from '../worker/workflow-source.js';
 import { toolRunWorkflowId } from '../workflows/domain/ids.js';
 
 export type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
@@ -59,6 +66,8 @@ export interface Desk {
   /** Lines that the worker and the gateway have logged. */
   logLines: string[];
   model: {
+    /** For a worker in a process of its own. */
+    url: string;
     script(...answers: AnswerScript[]): Promise<void>;
     requests(): Promise<{ body: Anthropic.MessageCreateParams }[]>;
     clear(): Promise<void>;
@@ -105,6 +114,15 @@ export interface DeskOptions {
   graph?: GraphClient;
   /** 32 bytes, for a desk that other processes read. Absent: one of its own. */
   masterKey?: Uint8Array;
+  /** Another process is the worker. */
+  withoutWorker?: true;
+}
+
+let bundle: ReturnType<typeof bundleWorkflowCode> | undefined;
+
+/** The workflows don't change while a process runs; bundling them takes longer than everything else that a desk needs. */
+function bundledOnce(): ReturnType<typeof bundleWorkflowCode> {
+  return (bundle ??= bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR') }));
 }
 
 /** Opens a desk on a migrated database and a namespace of its own. */
@@ -157,15 +175,18 @@ export async function openDesk(
   const native = await NativeConnection.connect({ address: temporal.address });
   const connection = await Connection.connect({ address: temporal.address });
   const client = new Client({ connection, namespace: temporal.namespace });
-  const worker = await createWorker({
-    connection: native,
-    namespace: temporal.namespace,
-    activities: createActivities(deps),
-    inScope,
-    log,
-    ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
-  });
-  const running = worker.run();
+  const worker = options.withoutWorker
+    ? undefined
+    : await createWorker({
+        connection: native,
+        namespace: temporal.namespace,
+        activities: createActivities(deps),
+        inScope,
+        log,
+        workflows: { workflowBundle: await bundledOnce() },
+        ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
+      });
+  const running = worker?.run();
   const conversations = createConversations({ client, logger: log });
   const inbox = createInbox({ database, content, conversations, logger: log });
   const decisions = createDecisions({
@@ -198,6 +219,7 @@ export async function openDesk(
     log,
     logLines,
     model: {
+      url: modelUrl,
       async script(...answers) {
         const headers = { 'content-type': 'application/json' };
         await control('scenario', { method: 'POST', headers, body: JSON.stringify({ answers }) });
@@ -321,7 +343,7 @@ export async function openDesk(
       return client.workflow.getHandle(toolRunWorkflowId({ turnId })).fetchHistory();
     },
     async stop() {
-      worker.shutdown();
+      worker?.shutdown();
       await running;
       await conversations.settled();
       await connection.close();

@@ -14,9 +14,9 @@ import { openDesk, until, type Desk } from './desk.js';
 import { broken } from './histories/broken.js';
 import { confirmed, ordinary } from './histories/ordinary.js';
 import type { Scene, SceneGroup } from './histories/scene.js';
-import { owned, staffed } from './histories/staffed.js';
+import { agreed, owned, staffed } from './histories/staffed.js';
 
-const GROUPS: SceneGroup[] = [ordinary, confirmed, broken, staffed, owned];
+const GROUPS: SceneGroup[] = [ordinary, confirmed, broken, staffed, owned, agreed];
 
 const options = new Command('histories:record')
   .description(

@@ -5,7 +5,7 @@ import type { InScope } from '../prisma/stores/scope.js';
 import type { Activities } from '../workflows/activity-ports.js';
 import { TASK_QUEUE } from '../workflows/domain/ids.js';
 import { createFailureInterceptor } from './activity-failures.js';
-import { workflowSource } from './workflow-source.js';
+import { workflowSource, type WorkflowSource } from './workflow-source.js';
 
 /** Each activity holds a connection at most; the pool is a little larger, so that none waits for another. */
 export const ACTIVITY_SLOTS = 16;
@@ -17,15 +17,20 @@ export function createWorker(options: {
   activities: Activities;
   inScope: InScope;
   log: Logger;
+  /** Bundled already, for a process that starts several. Absent: where they lie. */
+  workflows?: WorkflowSource;
   /** Tests make it small, so that workflows are replayed from their histories. */
   maxCachedWorkflows?: number;
+  /** The last word on the options, for the crash kit of the tests. Absent: as they are here. */
+  wrapOptions?: (options: WorkerOptions) => WorkerOptions;
 }): Promise<Worker> {
-  const { connection, namespace, activities, inScope, log } = options;
+  const { connection, namespace, activities, inScope, log, wrapOptions = (same) => same } = options;
+  const { workflows = workflowSource() } = options;
   const settings: WorkerOptions = {
     connection,
     namespace,
     taskQueue: TASK_QUEUE,
-    ...workflowSource(),
+    ...workflows,
     activities: { ...activities },
     interceptors: { activity: [createFailureInterceptor({ inScope, log })] },
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
@@ -35,5 +40,5 @@ export function createWorker(options: {
     shutdownForceTime: '5s',
     ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
   };
-  return Worker.create(settings);
+  return Worker.create(wrapOptions(settings));
 }

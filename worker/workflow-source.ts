@@ -10,8 +10,12 @@ export const WORKFLOWS = fileURLToPath(
 );
 export const PREBUILT_BUNDLE = fileURLToPath(new URL('../workflows/bundle.cjs', import.meta.url));
 
+/** An option of the SDK's worker: a bundle, or where the bundler begins. */
+export type WorkflowSource =
+  { workflowBundle: { codePath: string } | { code: string } } | { workflowsPath: string };
+
 /** For the options of a worker. The source tree is always bundled anew: a bundle that lies about would be an old one. */
-export function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
+export function workflowSource(): WorkflowSource {
   return !isSource && existsSync(PREBUILT_BUNDLE)
     ? { workflowBundle: { codePath: PREBUILT_BUNDLE } }
     : { workflowsPath: WORKFLOWS };

@@ -1,8 +1,9 @@
 // Golden histories of a staffed desk: sessions with grace and pauses, people who answer first, owners who decide in a chat.
 import { randomUUID } from 'node:crypto';
+import type { Policy } from '../../config/configuration.js';
 import { conversationWorkflowId } from '../../workflows/domain/ids.js';
 import { until, type Desk } from '../desk.js';
-import { ASK, book, takeOver, type Scene, type SceneGroup } from './scene.js';
+import { ASK, book, takeOver, untilHeard, type Scene, type SceneGroup } from './scene.js';
 
 async function untilEnded(desk: Desk, chat: string): Promise<void> {
   const handle = desk.client.workflow.getHandle(
@@ -138,4 +139,46 @@ export const owned: SceneGroup = {
     }),
   },
   scenes: OWNED,
+};
+
+const AGREED: Record<string, Scene> = {
+  async 'two-approvers'(desk, chat) {
+    const id = await desk.send(chat, book('12:30'));
+    const { ref, approvalId } = await desk.openApproval();
+    for (const owner of desk.configuration.owners.slice(0, 2)) {
+      const { outcome } = await desk.decisions.decideApproval({
+        tenantId: desk.tenantId,
+        key: { ref },
+        decision: 'approve',
+        approver: { surface: 'console', id: owner.id },
+      });
+      if (outcome === 'counted') await untilHeard(desk, approvalId);
+    }
+    await desk.settled(id, 60_000);
+  },
+};
+
+const bothAgree = {
+  name: 'both-agree',
+  when: { effects: ['reversible'] },
+  then: 'approve',
+  needed: 2,
+  expiresAfterMinutes: 30,
+} satisfies Policy['rules'][number];
+
+/** A request that takes the yes of two. */
+export const agreed: SceneGroup = {
+  desk: {
+    configure: (shipped) => ({
+      ...shipped,
+      owners: ['first', 'second'].map((owner) => ({
+        id: owner,
+        name: owner,
+        addresses: { whatsapp: [] },
+        groups: [],
+      })),
+      policy: { ...shipped.policy, rules: [bothAgree, ...shipped.policy.rules] },
+    }),
+  },
+  scenes: AGREED,
 };

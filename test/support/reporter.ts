@@ -6,7 +6,7 @@ import { relative } from 'node:path';
 import Mocha, { type MochaOptions, type Runnable, type Runner, type Suite, type Test } from 'mocha';
 import { reasonOf } from './skip.js';
 
-const SLOWEST_FILES = 5;
+const SLOWEST_FILES = 12;
 const SLOW_MS = 1_000;
 const { Base } = Mocha.reporters;
 
