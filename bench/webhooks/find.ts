@@ -1,5 +1,5 @@
-// Finds webhooks in any JSON: one alone, a map of named ones, at any depth; and the bare `value` of a change, which is put into
-// an envelope.
+// Finds webhooks in any JSON: one alone, a map of named ones, at any depth, or written as text inside of it (recorded calls hold
+// their bodies so); and the bare `value` of a change, which is put into an envelope.
 export interface Found {
   /** Where in the file: names of keys, joined by dots; empty: the file is it. */
   place: string;
@@ -7,21 +7,34 @@ export interface Found {
 }
 
 const OBJECT = 'whatsapp_business_account';
+/** Deeper than anything that somebody wrote, and far from where a call for each level would fail. */
+const DEEPEST = 500;
 
-/** Every webhook of a parsed file, in its order. What stands inside of one belongs to it. */
+/** Every webhook of a parsed file, in its order, whatever its entries look like. What stands inside of one belongs to it. */
 export function webhooksIn(json: unknown, path: string[] = []): Found[] {
-  if (typeof json !== 'object' || json === null) return [];
+  if (typeof json === 'string') return webhooksInText(json, path);
+  if (typeof json !== 'object' || json === null || path.length > DEEPEST) return [];
   const record: Record<string, unknown> = { ...json };
-  if (record['object'] === OBJECT && Array.isArray(record['entry'])) {
+  if (record['object'] === OBJECT) {
     const { object, entry, ...others } = record;
+    const webhook = 'entry' in record ? { object, entry } : { object };
     // Beside its own two keys a map may hold further ones.
-    return [{ place: path.join('.'), webhook: { object, entry } }, ...webhooksIn(others, path)];
+    return [{ place: path.join('.'), webhook }, ...webhooksIn(others, path)];
   }
   if (isValue(record)) {
     const change = { field: fieldOf(record), value: record };
     return [{ place: path.join('.'), webhook: { object: OBJECT, entry: [{ id: '0', changes: [change] }] } }];
   }
   return Object.entries(json).flatMap(([key, child]) => webhooksIn(child, [...path, key]));
+}
+
+function webhooksInText(text: string, path: string[]): Found[] {
+  if (!text.includes(OBJECT) || !/^\s*[[{]/.test(text)) return [];
+  try {
+    return webhooksIn(JSON.parse(text), path);
+  } catch {
+    return [];
+  }
 }
 
 function isValue(record: Record<string, unknown>): boolean {
@@ -36,14 +49,15 @@ function fieldOf(value: Record<string, unknown>): string {
 /** Ids of the numbers that webhooks are about. */
 export function numbersIn(webhooks: readonly Found[]): Set<string> {
   const numbers = new Set<string>();
-  const look = (json: unknown): void => {
-    if (typeof json !== 'object' || json === null) return;
+  const look = (json: unknown, depth: number): void => {
+    if (typeof json !== 'object' || json === null || depth > DEEPEST) return;
     for (const [key, child] of Object.entries(json)) {
-      if (key === 'phone_number_id' && typeof child === 'string') numbers.add(child);
-      look(child);
+      const isId = typeof child === 'string' || typeof child === 'number';
+      if (key === 'phone_number_id' && isId) numbers.add(String(child));
+      look(child, depth + 1);
     }
   };
-  look(webhooks);
+  look(webhooks, 0);
   return numbers;
 }
 

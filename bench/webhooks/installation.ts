@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { parse, stringify } from 'yaml';
 import { openDataDirectory, openSecrets } from '../../local/data-directory.js';
 import { launch, type Launch } from '../../local/launch.js';
@@ -30,19 +29,24 @@ export interface Installation {
 const SLUG = 'bench';
 const APP = 'bench-app';
 
-export async function startInstallation(options: {
-  numbers: readonly string[];
+export interface BenchNumber {
+  accountKey: string;
   profile: string;
+}
+
+/** `progress`: each part is told there when it is up. */
+export async function startInstallation(options: {
+  numbers: readonly BenchNumber[];
   environment: NodeJS.ProcessEnv;
-  verbose: boolean;
+  progress: NodeJS.WritableStream;
 }): Promise<Installation> {
-  const { numbers, profile, environment, verbose } = options;
+  const { numbers, environment, progress } = options;
   const folder = mkdtempSync(join(tmpdir(), 'aroko-bench-'));
   const appSecret = randomBytes(16).toString('hex');
   const graph = await startFakeGraph({
-    numbers: numbers.map((accountKey) => ({ accountKey, displayNumber: accountKey })),
+    numbers: numbers.map(({ accountKey }) => ({ accountKey, displayNumber: accountKey })),
   });
-  writeConfiguration(join(folder, 'config'), { numbers, profile });
+  writeConfiguration(join(folder, 'config'), numbers);
   writeSecrets(join(folder, 'secrets'), appSecret);
   const dataDir = join(folder, 'data');
   let gaveUp: string | undefined;
@@ -50,9 +54,9 @@ export async function startInstallation(options: {
     dataDir,
     port: 0,
     modelMode: 'demo',
-    screen: createScreen({ stream: verbose ? process.stderr : nowhere(), color: false }),
+    screen: { ...createScreen({ stream: progress, color: false }), ready: () => undefined },
     environment: {
-      ...environment,
+      ...withoutOwn(environment),
       AROKO_CONFIG_DIR: join(folder, 'config'),
       AROKO_SECRETS_DIR: join(folder, 'secrets'),
       AROKO_GRAPH_URL: graph.url,
@@ -102,10 +106,7 @@ export async function startInstallation(options: {
 }
 
 /** The shipped business under another name, with these numbers. */
-function writeConfiguration(
-  directory: string,
-  { numbers, profile }: { numbers: readonly string[]; profile: string },
-): void {
+function writeConfiguration(directory: string, numbers: readonly BenchNumber[]): void {
   for (const part of ['defaults', 'phrases'])
     cpSync(join('config', part), join(directory, part), { recursive: true });
   const [shipped] = readdirSync(join('config', 'tenants'), { withFileTypes: true }).filter((one) =>
@@ -118,7 +119,7 @@ function writeConfiguration(
   const shippedBusiness: unknown = parse(readFileSync(file, 'utf8'));
   const channels = {
     web: { accountKey: SLUG },
-    whatsapp: numbers.map((accountKey, place) => ({
+    whatsapp: numbers.map(({ accountKey, profile }, place) => ({
       accountKey,
       // Numbers that nobody has: people of the data aren't to be taken for the desk itself.
       displayNumber: `+99${String(place).padStart(8, '0')}`,
@@ -148,6 +149,9 @@ function countOfChanged(before: RunFacts['pids'], after: RunFacts['pids']): numb
   return Object.values(after).filter((pid) => !ids.has(pid)).length;
 }
 
-function nowhere(): NodeJS.WritableStream {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
+/** What somebody has set for an installation of theirs must not reach this one: no model that costs money, no other folder. */
+function withoutOwn(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^(AROKO_|ANTHROPIC_)/.test(name)),
+  );
 }

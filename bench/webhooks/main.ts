@@ -2,14 +2,16 @@
 // Posts every webhook below a folder, signed, to an installation of its own, and tells what became of each; and messages at a
 // steady rate, with the time that accepting them takes. Composition root. Exits 0 only if nothing crashed, was lost or doubled.
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import cliProgress from 'cli-progress';
 import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 import { startInstallation, type Installation } from './installation.js';
 import { rawInsertP99, runLoad, type Load, type LoadPlan } from './load.js';
 import { createPoster } from './post.js';
-import { numbersOf, readData, replay, withOwnIds, type Replay } from './replay.js';
+import { numbersOf, readData } from './data.js';
+import { replay, type Replay } from './replay.js';
 
 interface Options {
   data?: string;
@@ -18,24 +20,23 @@ interface Options {
   seconds: number;
   chats: number;
   profile: string;
-  distinct?: true;
-  verbose?: true;
 }
 
 /** The number of the load; no real one is that short. */
 const LOAD_NUMBER = '10000';
 const RAW_SECONDS = 5;
+/** What waits for a turn is answered by the demo model; looked at as long as it gets on, within bounds, then listed as open. */
+const STANDSTILL_MS = 45_000;
+const SETTLE_MS = 300_000;
 
 const options = new Command('bench:webhooks')
   .description('Posts webhooks of the WhatsApp Cloud API, and tells what becomes of them')
-  .option('--data <dir>', 'folder with JSON files of webhooks, at any depth')
+  .option('--data <dir>', 'folder with JSON files, webhooks at any depth in them')
   .option('--json [file]', 'the figures as JSON, to this file or to the standard output')
   .option('--rate <count>', 'messages in a second, beside or instead of the data', positive)
   .option('--seconds <count>', 'how long', positive, 60)
   .option('--chats <count>', 'among so many customers', positive, 200)
-  .option('--profile <name>', 'profile of the numbers', 'desk')
-  .option('--distinct', 'give the messages of each webhook ids of their own')
-  .option('--verbose', 'tell what is being started')
+  .option('--profile <name>', 'profile of the number of the load', 'desk')
   .parse()
   .opts<Options>();
 
@@ -44,13 +45,23 @@ if (options.data === undefined && options.rate === undefined) {
   process.exit(2);
 }
 
-const read = options.data === undefined ? [] : readData(options.data);
-const data = options.distinct ? withOwnIds(read) : read;
+if (options.data !== undefined && !existsSync(options.data)) {
+  process.stderr.write(`There is no ${options.data}.\n`);
+  process.exit(2);
+}
+
+const data = options.data === undefined ? [] : readData(options.data);
+process.stderr.write(`Starting Postgres, Temporal, worker, gateway and a Graph server that isn’t Meta’s …\n`);
 const installation = await startInstallation({
-  numbers: [...new Set([LOAD_NUMBER, ...numbersOf(data)])],
-  profile: options.profile,
+  numbers: [
+    { accountKey: LOAD_NUMBER, profile: options.profile },
+    // Nobody waits for a second thought of somebody who wrote years ago.
+    ...numbersOf(data)
+      .filter((accountKey) => accountKey !== LOAD_NUMBER)
+      .map((accountKey) => ({ accountKey, profile: 'instant' })),
+  ],
   environment: process.env,
-  verbose: options.verbose === true,
+  progress: process.stderr,
 });
 const isSound = await measure(installation).finally(() => installation.stop());
 process.exit(isSound ? 0 : 1);
@@ -71,7 +82,7 @@ async function measure(to: Installation): Promise<boolean> {
     open: replayed?.open ?? 0,
     crashes: (replayed?.crashes ?? 0) + (loaded?.crashes ?? 0) + to.restarts(),
     lost: (replayed?.lost ?? 0) + (loaded?.lost ?? 0),
-    doubled: (replayed?.doubled ?? 0) + (loaded?.doubled ?? 0),
+    doubled: (replayed?.doubled ?? 0) + (loaded?.doubled ?? 0) + sentTwice(to),
     ...(loaded && {
       sent_per_s: loaded.sent_per_s,
       p50_ms: loaded.p50_ms,
@@ -84,24 +95,71 @@ async function measure(to: Installation): Promise<boolean> {
   return figures.crashes + figures.lost + figures.doubled === 0;
 }
 
-type ReplayFigures = Replay & { lost: number; doubled: number; open: number };
+type ReplayFigures = Replay & {
+  doubled: number;
+  open: number;
+  /** How the messages of the ledger have ended, by state and reason. */
+  ledger: Record<string, number>;
+};
 
 async function replayAll(to: Installation, poster: ReturnType<typeof createPoster>): Promise<ReplayFigures> {
   const bar = new cliProgress.SingleBar({ stream: process.stderr, format: '{bar} {value}/{total} files' });
   bar.start(data.length, 0);
   const replayed = await replay(data, poster, () => bar.increment());
   bar.stop();
-  const refusedMessages = Object.entries(replayed.reasons)
-    .filter(([reason]) => reason !== 'not_json')
-    .reduce((sum, [, count]) => sum + count, 0);
-  const { rows, open } = await to.database.inTenant(to.tenantId, async (tx) => ({
-    rows: await tx.inbox.count(),
-    open: await tx.inbox.count({ where: { state: 'accepted' } }),
-  }));
-  // A message is in the ledger, or it was refused with a reason and is kept as an event: else it is lost.
-  const lost =
-    Math.max(0, replayed.messages - replayed.accepted - refusedMessages) + Math.max(0, replayed.rows - rows);
-  return { ...replayed, lost, doubled: Math.max(0, rows - replayed.rows), open };
+  const messages = await settled(to);
+  const ends = new Map(
+    messages.map(({ externalId, state, reason }) => [
+      externalId,
+      state === 'accepted' ? 'waiting' : `${state} (${reason ?? 'no reason'})`,
+    ]),
+  );
+  for (const { ids, outcomes } of replayed.lines) {
+    const counts = countEach(ids.flatMap((id) => ends.get(id) ?? []));
+    if (ids.length > 0) outcomes.push(`in the ledger: ${listed(counts) || 'nothing'}`);
+  }
+  return {
+    ...replayed,
+    lost: replayed.lost + Math.max(0, replayed.rows - messages.length),
+    doubled: Math.max(0, messages.length - replayed.rows),
+    open: messages.filter(({ state }) => state === 'accepted').length,
+    ledger: countEach(ends.values()),
+  };
+}
+
+/** The messages, once none waits for a turn any more, or the time for that is over. */
+async function settled(to: Installation) {
+  const began = Date.now();
+  let fewest = Infinity;
+  let movedAt = began;
+  for (;;) {
+    const messages = await to.database.inTenant(to.tenantId, (tx) =>
+      tx.inbox.findMany({ select: { externalId: true, state: true, reason: true } }),
+    );
+    const open = messages.filter(({ state }) => state === 'accepted').length;
+    const now = Date.now();
+    if (open < fewest) [fewest, movedAt] = [open, now];
+    if (open === 0 || now - movedAt > STANDSTILL_MS || now - began > SETTLE_MS) return messages;
+    await sleep(500);
+  }
+}
+
+/** Messages that the Graph server took more than once. */
+function sentTwice({ graph }: Installation): number {
+  const sends = Object.values(countEach(graph.taken().flatMap(({ callbackData }) => callbackData ?? [])));
+  return sends.reduce((sum, count) => sum + count - 1, 0);
+}
+
+function countEach(words: Iterable<string>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+function listed(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
 }
 
 type LoadFigures = Load & { rows: number; lost: number; doubled: number; raw_insert_p99_ms: number };
@@ -140,7 +198,8 @@ async function loadAll(
 }
 
 function tell(figures: Record<string, number>, replayed: ReplayFigures | undefined): void {
-  const json = JSON.stringify({ figures, ...(replayed && { refused: replayed.reasons }) }, null, 2);
+  const more = replayed && { refused: replayed.reasons, ledger: replayed.ledger };
+  const json = JSON.stringify({ figures, ...more }, null, 2);
   if (typeof options.json === 'string') writeFileSync(options.json, `${json}\n`);
   if (options.json === true) {
     process.stdout.write(`${json}\n`);
@@ -153,8 +212,8 @@ function tell(figures: Record<string, number>, replayed: ReplayFigures | undefin
     });
     table.push(...replayed.lines.map(({ file, found, outcomes }) => [file, found, outcomes.join('\n')]));
     process.stdout.write(`${table.toString()}\n`);
-    for (const [reason, count] of Object.entries(replayed.reasons))
-      process.stdout.write(`${reason}: ${count}\n`);
+    process.stdout.write(`refused: ${listed(replayed.reasons) || 'nothing'}\n`);
+    process.stdout.write(`in the ledger: ${listed(replayed.ledger) || 'nothing'}\n`);
   }
   for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name.padEnd(20)} ${value}\n`);
 }

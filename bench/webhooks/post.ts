@@ -26,6 +26,7 @@ export interface Posted {
 }
 
 export interface Poster {
+  /** Bytes are posted as they are, anything else as JSON. */
   post(body: unknown): Promise<Posted>;
   close(): void;
 }
@@ -39,7 +40,7 @@ export function createPoster(to: { gatewayUrl: string; appSecret: string }): Pos
 
   return {
     post(body) {
-      const bytes = Buffer.from(JSON.stringify(body));
+      const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
       const signature = createHmac('sha256', to.appSecret).update(bytes).digest('hex');
       return new Promise<Posted>((resolve) => {
         const call = request(
