@@ -8,6 +8,7 @@ const CHANNEL = 'aroko_changes';
 const RECONNECT_MS = 1_000;
 /** A connection that a firewall has dropped looks open; a question every half minute finds out. */
 const PROBE_MS = 30_000;
+const ANSWER_MS = 10_000;
 
 const payloadShape = z.object({
   tenant: z.uuid(),
@@ -63,6 +64,9 @@ export function createChanges(deps: { databaseUrl: string; logger: Logger }): Ch
       connectionString: databaseUrl,
       keepAlive: true,
       application_name: 'aroko changes',
+      // Of a server that says nothing any more, neither the start nor the probe would ever end.
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
     });
     const lost = () => {
       if (connection && connection.client !== client) return;

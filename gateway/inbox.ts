@@ -53,6 +53,8 @@ const ATTEMPTS = 6;
 const WARM_CHATS = 5_000;
 /** Chats of one batch at once: more would take every connection from those who wait for an answer. */
 const CHATS_AT_ONCE = 4;
+/** Longer than a busy database takes, shorter than whoever hands us messages waits. */
+const STORE_WITHIN_MS = 8_000;
 
 interface Warm {
   dataKey: DataKey;
@@ -193,7 +195,7 @@ export function createInbox(deps: {
     return outcomes;
   }
 
-  async function acceptMessages(messages: readonly IncomingMessage[]): Promise<Intake[]> {
+  async function storeAll(messages: readonly IncomingMessage[]): Promise<Intake[]> {
     const outcomes: Intake[] = [];
     const limit = pLimit(CHATS_AT_ONCE);
     await Promise.all(
@@ -208,6 +210,9 @@ export function createInbox(deps: {
     );
     return outcomes;
   }
+
+  const acceptMessages = (messages: readonly IncomingMessage[]): Promise<Intake[]> =>
+    inTime(storeAll(messages));
 
   return {
     acceptMessages,
@@ -242,6 +247,30 @@ export function createInbox(deps: {
       return result.outcome === 'done' ? 'noted' : 'nobody';
     },
   };
+}
+
+/**
+ * A database that stands still keeps its connections open and says nothing. Whoever waits is told so; what was under way may
+ * still be stored, and is found when it comes again.
+ */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(standingStill()), STORE_WITHIN_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function standingStill(): Problem {
+  return new Problem(
+    503,
+    'unavailable',
+    'Our database does not answer just now. Send the message again under the same id: it is stored once.',
+  );
 }
 
 /** Two who were in each other's way: one of them was sent off, and may simply come again. */

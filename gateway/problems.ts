@@ -37,6 +37,7 @@ const CODE_OF_STATUS: Record<number, ProblemCode> = {
   409: 'conflict',
   410: 'gone',
   413: 'too_large',
+  414: 'too_large',
   415: 'unsupported_media_type',
   429: 'too_many_requests',
 };
@@ -46,6 +47,8 @@ const MESSAGE_OF_FASTIFY: Record<string, string> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty, although its type says JSON.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body has to be JSON: content-type application/json.',
+  FST_ERR_BAD_URL: 'The address is no address.',
+  FST_ERR_MAX_PARAM_LENGTH: 'The address is too long.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as the request says.',
   FST_CSRF_INVALID_TOKEN: 'This page is too old to act from. Reload it and try again.',
   FST_CSRF_MISSING_SECRET: 'This page is too old to act from. Reload it and try again.',

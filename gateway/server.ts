@@ -6,7 +6,8 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { apiRoutes } from './api/routes.js';
 import { createTokenCheck } from './api/token.js';
 import { routeDeps, type GatewayDeps } from './deps.js';
-import { errorAnswers } from './error-answers.js';
+import { answerBrokenRequest, answerMisdirected, errorAnswers } from './error-answers.js';
+import { strictJson } from './json-body.js';
 import { healthRoutes } from './health.js';
 import { Problem } from './problems.js';
 import { assetRoutes } from './web/assets.js';
@@ -17,6 +18,10 @@ import { whatsappCloudRoutes } from './whatsapp-cloud/routes.js';
 const BODY_BYTES = 1024 * 1024;
 /** Slow bodies are cut; event streams aren't requests any more once they are answered. */
 const REQUEST_MS = 30_000;
+/** For its head alone. */
+const HEAD_MS = 10_000;
+/** How often Node looks for requests that are too slow; its own half minute would double what they may take. */
+const LOOK_FOR_SLOW_MS = 2_000;
 /** Per address; several people may share one. Whoever has the API token is trusted and not counted. */
 const REQUESTS_PER_MINUTE = 1_200;
 
@@ -36,18 +41,35 @@ const CONTENT_SECURITY_POLICY = {
   },
 };
 
+export interface ServerLimits {
+  /** For the whole of a request to arrive. */
+  requestMs?: number;
+}
+
 /** The server, ready to listen. `close` ends open event streams and waits for calls to Temporal that are under way. */
-export async function createServer(given: GatewayDeps): Promise<FastifyInstance> {
+export async function createServer(
+  given: GatewayDeps,
+  { requestMs = REQUEST_MS }: ServerLimits = {},
+): Promise<FastifyInstance> {
   const deps = routeDeps(given);
   const token = createTokenCheck(deps.apiToken);
   const app = Fastify({
     bodyLimit: BODY_BYTES,
-    requestTimeout: REQUEST_MS,
+    requestTimeout: requestMs,
+    http: {
+      // Node takes the longer of the two for the whole request, whichever it is called.
+      headersTimeout: Math.min(requestMs, HEAD_MS),
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(requestMs, LOOK_FOR_SLOW_MS),
+    },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => void answerMisdirected(error, request, reply),
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
   });
   // Only JSON is taken, and forms in the console.
   app.removeContentTypeParser('text/plain');
+  strictJson(app);
   errorAnswers(app, deps);
   deps.metrics?.observe(app);
   await app.register(helmet, {

@@ -1,6 +1,7 @@
 // Puts a worker's parts together: the composition root behind `main.ts`. The crash kit of the tests starts the same worker
 // with one part wrapped, which is why it is a function.
 import Anthropic from '@anthropic-ai/sdk';
+import type { WorkerOptions as TemporalWorkerOptions } from '@temporalio/worker';
 import { createModel } from '../activities/claude/model.js';
 import type { ActivityDeps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
@@ -39,6 +40,7 @@ export interface WorkerOptions {
   /** Replaces parts before the activities are made of them; absent: the parts as they are. */
   wrapDeps?: (deps: ActivityDeps) => ActivityDeps;
   wrapActivities?: (activities: Activities) => Activities;
+  wrapOptions?: (options: TemporalWorkerOptions) => TemporalWorkerOptions;
 }
 
 /** Starts the worker; resolves when it polls. */
@@ -78,7 +80,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
   noteConfiguration(database, configuration, log);
   configuration.onChange(() => noteConfiguration(database, configuration, log));
   const inScope = createInScope(database, createContentCipher({ keyring }));
-  const connection = await connectTemporalWorker(environment.temporal);
+  const { address } = environment.temporal;
+  const connection = await connectTemporalWorker(environment.temporal, {
+    onWait: ({ attempt }) => log.warn('temporal.waiting', { attempt, address }),
+  });
   opened(() => connection.close());
   const deps = wrapDeps({
     inScope,
@@ -101,7 +106,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningProces
   });
   const activities = wrapActivities(createActivities(deps));
   const { namespace } = environment.temporal;
-  const worker = await createWorker({ connection, namespace, activities, inScope, log });
+  const worker = await createWorker({
+    connection,
+    namespace,
+    activities,
+    inScope,
+    log,
+    ...(options.wrapOptions && { wrapOptions: options.wrapOptions }),
+  });
   const ended = worker.run();
   const { identity } = worker.options;
   started.polls = createPolls({
@@ -131,6 +143,6 @@ function noteConfiguration(database: Database, { tenants }: CurrentConfiguration
   retryUntil({
     what: 'Postgres',
     attempt: () => noteConfigurations(database, { tenants: tenants.values(), actor: 'worker' }),
-    patience: {},
+    patience: { onWait: ({ attempt }) => log.warn('database.waiting', { attempt }) },
   }).catch((error: unknown) => log.warn('configuration.not_noted', errorFacts(error)));
 }

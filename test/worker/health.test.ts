@@ -56,6 +56,12 @@ describe('the worker’s polls', () => {
     assert.deepEqual([isStale, isTemporalReachable], [false, false]);
   });
 
+  it('are not waited for where Temporal says nothing at all', async () => {
+    const silent = createPolls({ isRunning: () => true, lastPoll: () => new Promise(() => undefined) });
+    const { isTemporalReachable, isRunning } = await silent.look();
+    assert.deepEqual([isTemporalReachable, isRunning], [false, true]);
+  });
+
   it('are asked for at most once in five seconds', async () => {
     const polls = look();
     seen = { workflow: start, activity: start };
