@@ -1,21 +1,18 @@
 // SIGKILL at the worst moments. Three chats stand at three points when it comes; afterwards every message has one end,
 // nothing has happened twice, and nobody was told twice.
 import assert from 'node:assert/strict';
-import { DateTime } from 'luxon';
+import type { DateTime } from 'luxon';
 import { type Api, type ApiMessage, eventually } from '../support/api-client.js';
 import { CRASH_WORKER, setTrap } from '../support/crash-worker/traps.js';
 import { type Installation, startInstallation } from '../support/installation.js';
+import { asTable, bookingOf, PATIENCE_MS, secondsSince, workdays, type Outcome } from './stands.js';
 
-const ZONE = 'Europe/Istanbul';
 const POINTS = {
   approval: 'waiting for the approval',
   effect: 'after the effect, before its record',
   send: 'after the send, before its record',
 } as const;
 type Point = keyof typeof POINTS;
-
-/** A customer who waits longer than this after everything is up again writes a second time. */
-const PATIENCE_MS = 40_000;
 
 interface Stand {
   point: Point;
@@ -26,24 +23,13 @@ interface Stand {
   ref: string;
 }
 
-interface Outcome {
-  point: string;
-  killed: string;
-  messages: string;
-  effects: number;
-  replies: number;
-  /** Since all was up again (or the owner decided): until the last word, and until the next message was answered. */
-  seconds: string;
-  secondsToNext: string;
-}
-
 describe('killed in the middle', function () {
   this.timeout(170_000);
   let installation: Installation;
   let api: Api;
   const outcomes: Outcome[] = [];
   const notes: string[] = [];
-  const [first, second, third] = workdays(3);
+  const [first, second, third] = threeWorkdays();
 
   before(async () => {
     installation = await startInstallation({ workerProgram: CRASH_WORKER });
@@ -166,36 +152,8 @@ describe('killed in the middle', function () {
   }
 });
 
-function secondsSince(start: number): string {
-  return ((Date.now() - start) / 1000).toFixed(1);
-}
-
-function bookingOf(day: DateTime, time: string): string {
-  return `Book ${day.toFormat('d LLLL')} at ${time} please`;
-}
-
-/** The next weekdays; the slots at 10:00, 11:00 and 14:00 are free in the sample calendar. */
-function workdays(count: 3): [DateTime, DateTime, DateTime];
-function workdays(count: number): DateTime[] {
-  const today = DateTime.now().setZone(ZONE).startOf('day');
-  return Array.from({ length: 14 }, (_, index) => today.plus({ days: index + 2 }))
-    .filter((day) => day.weekday <= 5 && day.toISODate() !== '2027-01-01')
-    .slice(0, count);
-}
-
-function asTable(outcomes: Outcome[]): string {
-  const head = [
-    'point',
-    'killed',
-    'message',
-    'effects',
-    'last words',
-    'seconds',
-    'seconds to the next answer',
-  ];
-  const lines = [head, ...outcomes.map((one) => Object.values(one).map(String))];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) => `      ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`)
-    .join('\n');
+function threeWorkdays(): [DateTime, DateTime, DateTime] {
+  const [first, second, third] = workdays(3);
+  assert.ok(first && second && third);
+  return [first, second, third];
 }

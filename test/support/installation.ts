@@ -18,6 +18,8 @@ export interface InstallationOptions {
   modelMode?: 'demo' | 'scenario';
   /** Another worker program, within the checkout. */
   workerProgram?: string;
+  /** Another Temporal CLI. */
+  temporalCli?: string;
 }
 
 export interface Installation {
@@ -35,7 +37,11 @@ export interface Installation {
   /** How long the last start took. */
   startMs(): number;
   /** SIGKILL. `everything` is the launcher and every process below it, in one go. */
-  kill9(what: Part | 'everything'): Promise<void>;
+  kill9(...what: (Part | 'everything')[]): Promise<void>;
+  /** SIGSTOP: it keeps its connections and answers nothing. Of Postgres, every process of the server. */
+  freeze(what: Part): void;
+  /** SIGCONT. */
+  thaw(what: Part): void;
   /** Starts on the same directory again. */
   start(options?: InstallationOptions): Promise<void>;
   /** Ctrl-C; answers how long it took until the last process was gone. */
@@ -138,15 +144,17 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     loginUrl: () => /https?:\S+\/console\/login\/\S+/.exec(output)?.[0] ?? '',
     output: () => output,
     startMs: () => startMs,
-    async kill9(what) {
+    async kill9(...what) {
       note();
-      const { pids } = facts();
-      const pid = what === 'everything' ? pids.launcher : pids[what];
-      if (pid === undefined) throw new Error(`no ${what} runs here`);
-      const victims = what === 'everything' ? [pid, ...below(pid)] : [pid];
+      const victims = what.flatMap((one) => {
+        const pid = pidOf(facts(), one === 'everything' ? 'launcher' : one);
+        return one === 'everything' ? [pid, ...below(pid)] : [pid];
+      });
       for (const victim of victims) signalProcess(victim, 'SIGKILL');
       await eventually('the killed to be gone', () => (victims.some(isRunning) ? undefined : true), 5_000);
     },
+    freeze: (what) => signalServer(pidOf(facts(), what), what, 'SIGSTOP'),
+    thaw: (what) => signalServer(pidOf(facts(), what), what, 'SIGCONT'),
     start,
     stop,
     left,
@@ -164,11 +172,26 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   return installation;
 }
 
-function argumentsOf(dataDir: string, { modelMode, workerProgram }: InstallationOptions): string[] {
+function pidOf({ pids }: RunFacts, part: Part): number {
+  const pid = pids[part];
+  if (pid === undefined) throw new Error(`no ${part} runs here`);
+  return pid;
+}
+
+/** Postgres serves each connection by a process of its own; everything else is one process. */
+function signalServer(pid: number, part: Part, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const one of [pid, ...(part === 'postgres' ? below(pid) : [])]) signalProcess(one, signal);
+}
+
+function argumentsOf(
+  dataDir: string,
+  { modelMode, workerProgram, temporalCli }: InstallationOptions,
+): string[] {
   return [
     ...['--data-dir', dataDir, '--port', '0', '--no-color'],
     ...(modelMode ? ['--model-mode', modelMode] : []),
     ...(workerProgram ? ['--worker-program', workerProgram] : []),
+    ...(temporalCli ? ['--temporal', temporalCli] : []),
   ];
 }
 
