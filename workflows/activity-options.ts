@@ -29,6 +29,17 @@ export const modelWork = {
 } satisfies ActivityOptions;
 
 /**
+ * A message on its way to a channel. Its media may have to be fetched and uploaded first, with 30 s for each of three calls; a
+ * heartbeat tells a dead worker apart within 10 s. As often as it takes: an attempt that finds the message sent, failed or unknown ends at once.
+ */
+export const sendWork = {
+  startToCloseTimeout: '2 m',
+  heartbeatTimeout: '10 s',
+  retry: databaseWork.retry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} satisfies ActivityOptions;
+
+/**
  * A tool step. Attempts are many, but an effect is called once: a later attempt finds the `started` row and settles it.
  * Bounded by attempts and not by the clock: the time in which no worker runs must not turn a yes into a failure.
  */

@@ -12,6 +12,7 @@ import type { DeliveryActivities } from '../../workflows/activity-ports.js';
 import { FAILURE_TYPES } from '../../workflows/domain/failures.js';
 import type { ActivityDeps } from '../deps.js';
 import { failureTypeOf } from '../failure-type.js';
+import { withHeartbeat } from '../heartbeat.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { SendError } from '../whatsapp-cloud/errors.js';
@@ -37,7 +38,7 @@ export function createDeliveryActivities(
 ): DeliveryActivities {
   const delivery = createDelivery(deps, limiter);
   return {
-    deliver: ({ tenantId, outboxId }) => delivery.deliver(tenantId, outboxId),
+    deliver: ({ tenantId, outboxId }) => withHeartbeat(() => delivery.deliver(tenantId, outboxId)),
 
     async acknowledge({ tenantId, turnId }) {
       const tenant = await deps.tenants.byId(tenantId);
@@ -62,7 +63,8 @@ export function createDeliveryActivities(
         const row = await lockOutgoing(scope, outboxId);
         return row?.channel === 'web' ? { settled: await sendByCommit(scope, row) } : { outboxId };
       });
-      if (planned.outboxId !== undefined) return delivery.deliver(tenantId, planned.outboxId);
+      const { outboxId } = planned;
+      if (outboxId !== undefined) return withHeartbeat(() => delivery.deliver(tenantId, outboxId));
       return { state: planned.settled.state };
     },
   };

@@ -3,6 +3,7 @@
 import {
   answerRequest,
   openRequestsOf,
+  planUnreachedAgain,
   REQUEST_ORIGINS,
   requestById,
   requestByRef,
@@ -19,10 +20,26 @@ import type { GateOutcome, TurnContext } from '../turns/turn-context.js';
 type Found = { request: OperatorRequest } | { problem: string };
 
 export const answerAsOperator: ArrivalHandler = async (turn) => {
+  const operatorId = operatorOf(turn);
+  const outcome = await answerFrom(turn, operatorId);
+  // Whoever writes can be sent pictures again; what they have just answered needs none. The sweep hands them over.
+  if (operatorId !== undefined)
+    await planUnreachedAgain(turn.scope, { chatId: turn.chat.chatId, operatorId });
+  return outcome;
+};
+
+function operatorOf({ messages }: TurnContext): string | undefined {
+  const speaker = messages.at(-1)?.speaker ?? '';
+  return speaker.startsWith('operator:') ? speaker.slice('operator:'.length) : undefined;
+}
+
+async function answerFrom(
+  turn: TurnContext,
+  operatorId: string | undefined,
+): Promise<GateOutcome | undefined> {
   const { tenant, messages } = turn;
   const message = messages.at(-1);
   const speaker = message?.speaker ?? '';
-  const operatorId = speaker.startsWith('operator:') ? speaker.slice('operator:'.length) : undefined;
   // Somebody on the shop's own phone may answer for whoever was asked, when the code names an open question.
   const isOurPhone = speaker === 'business';
   if (!message || (operatorId === undefined && !isOurPhone)) return undefined;
@@ -42,7 +59,7 @@ export const answerAsOperator: ArrivalHandler = async (turn) => {
   }
   const bell = await tellCustomer(turn, request, text);
   return answer(say(tenant, 'operatorThanks', { ref }), bell);
-};
+}
 
 async function findRequest(
   { scope, tenant, chat, text }: TurnContext,

@@ -3,6 +3,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { REF_ALPHABET } from '../../workflows/domain/approval.js';
 import { appendAudit } from '../functions.js';
 import type { PrismaClient } from '../generated/client.js';
+import { ContentUnreadableError, KeyDestroyedError } from '../keys.js';
+import { openOutgoing, planMessage } from './outbox.js';
 import { notify, type Scope } from './scope.js';
 
 export interface OperatorRequest {
@@ -126,6 +128,61 @@ export async function requestOfMessage(
     select: { originId: true },
   });
   return row?.originId;
+}
+
+/** A message that was planned again stands this much behind its first place. */
+const AGAIN = 1_000;
+/** It was refused because the operator hadn't written for a day: by us, or by the platform. */
+const WINDOW_CODES = ['window_closed', '131047'];
+
+/**
+ * What the platform's window has kept from an operator (a picture, or a question without a template) is planned once more,
+ * for those questions that still wait: called when the operator writes, which opens the window. Asked again, nothing more.
+ */
+export async function planUnreachedAgain(
+  scope: Scope,
+  { chatId, operatorId }: { chatId: string; operatorId: string },
+): Promise<void> {
+  const open = await openRequestsOf(scope, operatorId);
+  if (open.length === 0) return;
+  const kept = await scope.tx.outbox.findMany({
+    where: {
+      chatId,
+      originKind: REQUEST_ORIGINS.question,
+      originId: { in: open.map(({ requestId }) => requestId) },
+      ordinal: { lt: AGAIN },
+      state: 'failed',
+      code: { in: WINDOW_CODES },
+    },
+    orderBy: [{ plannedAt: 'asc' }, { ordinal: 'asc' }],
+  });
+  for (const row of kept) {
+    const request = open.find(({ requestId }) => requestId === row.originId);
+    const content = await openUnlessErased(scope, row);
+    if (!request || content?.text === undefined) continue;
+    const { text, details } = content;
+    await planMessage(scope, {
+      chatId,
+      contactId: request.contactId,
+      turnId: null,
+      origin: { kind: REQUEST_ORIGINS.question, id: row.originId, ordinal: row.ordinal + AGAIN },
+      kind: 'acknowledgement',
+      text,
+      details,
+    });
+  }
+}
+
+async function openUnlessErased(
+  scope: Scope,
+  row: Parameters<typeof openOutgoing>[1],
+): Promise<Awaited<ReturnType<typeof openOutgoing>> | undefined> {
+  try {
+    return await openOutgoing(scope, row);
+  } catch (error) {
+    if (error instanceof KeyDestroyedError || error instanceof ContentUnreadableError) return undefined;
+    throw error;
+  }
 }
 
 /** Takes the answer of an open request, once. False: it was answered, or its time is over. */

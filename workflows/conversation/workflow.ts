@@ -14,7 +14,7 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { databaseWork, modelWork } from '../activity-options.js';
+import { databaseWork, modelWork, sendWork } from '../activity-options.js';
 import type { Activities } from '../activity-ports.js';
 import { toolRunWorkflowId } from '../domain/ids.js';
 import { TOOL_RUN_WORKFLOW, type ToolRunInput } from '../tool-run/contract.js';
@@ -36,8 +36,8 @@ import {
 } from './state.js';
 import { lazyTimer } from './timer.js';
 
-const { prepareTurn, deliver, acknowledge, apologize, deskState, resolveSession } =
-  proxyActivities<Activities>(databaseWork);
+const { prepareTurn, apologize, deskState, resolveSession } = proxyActivities<Activities>(databaseWork);
+const { deliver, acknowledge } = proxyActivities<Activities>(sendWork);
 const { answer } = proxyActivities<Activities>(modelWork);
 
 /** Answers one chat for as long as its session lasts; the next message after that starts a fresh one from Postgres. */
@@ -84,7 +84,7 @@ function effectsOf({ tenantId, chatId }: ConversationInput, state: ConversationS
     deliver: (words, kind) =>
       kind === undefined
         ? deliver(words)
-        : deliver.executeWithOptions({ ...databaseWork, summary: kind }, [words]),
+        : deliver.executeWithOptions({ ...sendWork, summary: kind }, [words]),
     async answer(turn) {
       try {
         return await answer.executeWithOptions({ ...modelWork, summary: 'normal chat' }, [turn]);

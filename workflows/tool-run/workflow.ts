@@ -10,7 +10,7 @@ import {
   setHandler,
   TemporalFailure,
 } from '@temporalio/workflow';
-import { databaseWork, modelWork, stepWork } from '../activity-options.js';
+import { databaseWork, modelWork, sendWork, stepWork } from '../activity-options.js';
 import type { Activities } from '../activity-ports.js';
 import { say } from '../conversation/contract.js';
 import type { ApprovalDecision, ApprovalSettlement } from '../domain/approval.js';
@@ -20,8 +20,9 @@ import type { OpenApproval, ProposedStep, StepOutcome } from '../domain/plan.js'
 import { decideApproval, releaseRun, type ToolRunInput } from './contract.js';
 import { nextDeadline, noteDecision, noteRelease, startBells, type Awaited, type RunBells } from './state.js';
 
-const { detect, validate, settleApproval, remindApprovers, decideFromTemporal, apologize, deliver } =
+const { detect, validate, settleApproval, remindApprovers, decideFromTemporal, apologize } =
   proxyActivities<Activities>(databaseWork);
+const { deliver } = proxyActivities<Activities>(sendWork);
 const { plan, summarize, answer } = proxyActivities<Activities>(modelWork);
 const { executeStep } = proxyActivities<Activities>(stepWork);
 
@@ -187,7 +188,7 @@ async function deliverNotice(
 ): Promise<void> {
   bells.underDelivery += 1;
   try {
-    await deliver.executeWithOptions({ ...databaseWork, summary: 'notice to an owner' }, [
+    await deliver.executeWithOptions({ ...sendWork, summary: 'notice to an owner' }, [
       { tenantId, outboxId },
     ]);
   } catch (error) {

@@ -3,18 +3,14 @@
 import { strict as assert } from 'node:assert';
 import { createHash, randomUUID } from 'node:crypto';
 import { createGraphClient } from '../../../activities/whatsapp-cloud/graph.js';
-import type { TenantConfiguration } from '../../../config/configuration.js';
 import { createOperatorClock } from '../../../gateway/operator-clock.js';
 import type { Tx } from '../../../prisma/database.js';
 import type { MessageDetails, Speaker } from '../../../workflows/domain/incoming.js';
 import { startDesk, until, type Desk } from '../../support/desk.js';
 import { startFakeGraph, type FakeGraph } from '../../support/graph/server.js';
+import { ACCOUNT, DOCTORS, practice, TOKEN, TOOL, type DoctorId } from './practice.js';
 
-const ACCOUNT = '100000000000007';
 const PATIENT = '15550107001';
-const DOCTORS = { ayla: '15550107002', ben: '15550107003' } as const;
-type DoctorId = keyof typeof DOCTORS;
-const TOOL = 'ask_a_doctor';
 const PICTURE = new Uint8Array(Buffer.from('not really a picture, but bytes of one'));
 
 describe('questions to operators', function () {
@@ -26,10 +22,10 @@ describe('questions to operators', function () {
   before(async () => {
     graph = await startFakeGraph({
       numbers: [{ accountKey: ACCOUNT, displayNumber: '+15550107000' }],
-      token: 'good-token',
+      token: TOKEN,
     });
     desk = await startDesk({
-      graph: createGraphClient({ secrets: { get: () => 'good-token' }, baseUrl: graph.url }),
+      graph: createGraphClient({ secrets: { get: () => TOKEN }, baseUrl: graph.url }),
       configure: practice,
     });
     const clock = createOperatorClock({
@@ -156,6 +152,51 @@ describe('questions to operators', function () {
     assert.equal(told.length, 1);
   });
 
+  it('sends a doctor who hadn’t written for a day the picture once they write, and once only', async () => {
+    await write(DOCTORS.ayla, 'I am here', { speaker: 'operator:ayla' });
+    const chatId = await desk.chatId(DOCTORS.ayla);
+    const dayAgo = new Date(Date.now() - 25 * 3_600_000);
+    await desk.settled(await write(DOCTORS.ayla, 'Still here', { speaker: 'operator:ayla' }));
+    await inDesk((tx) => tx.chat.update({ where: { id: chatId }, data: { customerWroteAt: dayAgo } }));
+    const mediaId = graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
+    const patient = '15550107004';
+    await write(patient, '[photo]', {
+      kind: 'image',
+      details: { media: { id: mediaId, mimeType: 'image/jpeg' } },
+    });
+    const { id, ref } = await ask('ayla', 'Please ask the doctor whether this mole is fine', patient);
+    await deliverPlanned();
+    const pictures = (): number =>
+      bodies(DOCTORS.ayla).filter((body) => body.includes('"image":') && body.includes(ref)).length;
+    await hears(DOCTORS.ayla, new RegExp(`"template".*${ref}`));
+    const places = () =>
+      inDesk((tx) =>
+        tx.outbox.findMany({
+          where: { originId: id, originKind: 'operator_request' },
+          orderBy: { ordinal: 'asc' },
+          select: { state: true, code: true },
+        }),
+      );
+    const kept = { state: 'failed', code: 'window_closed' };
+    await until(
+      async () => ((await places())[1]?.state === 'failed' ? true : undefined),
+      60_000,
+      'the picture to be refused',
+    );
+    assert.deepEqual(await places(), [{ state: 'sent', code: null }, kept]);
+    assert.equal(pictures(), 0);
+
+    for (const words of ['What is it about?', 'Hello?']) {
+      await desk.settled(await write(DOCTORS.ayla, words, { speaker: 'operator:ayla' }));
+      await deliverPlanned();
+      await until(async () => (pictures() > 0 ? true : undefined), 60_000, 'the picture to arrive');
+    }
+    assert.deepEqual(await places(), [{ state: 'sent', code: null }, kept, { state: 'sent', code: null }]);
+    assert.equal(pictures(), 1);
+    await write(DOCTORS.ayla, `${ref} it is fine`, { speaker: 'operator:ayla' });
+    await hears(patient, 'it is fine');
+  });
+
   it('takes an answer by its code, once, and says of a second one that nothing more was passed on', async () => {
     const { ref } = await ask('ben', 'Please ask the doctor whether I may swim again');
     await deliverPlanned();
@@ -239,77 +280,3 @@ describe('questions to operators', function () {
     assert.deepEqual(events, ['operator_answered', 'operator_asked', 'operator_expired']);
   });
 });
-
-/** A practice with two doctors, one number, and a tool that forwards without anybody's yes. */
-function practice(shipped: TenantConfiguration): TenantConfiguration {
-  const [like] = shipped.tools;
-  if (!like) throw new Error('the shipped configuration has no tool');
-  const text = { type: 'string', minLength: 1, maxLength: 500 };
-  return {
-    ...shipped,
-    operators: [
-      { id: 'ayla', name: 'Ayla', addresses: { whatsapp: [`+${DOCTORS.ayla}`] } },
-      { id: 'ben', name: 'Ben', addresses: { whatsapp: [`+${DOCTORS.ben}`] } },
-    ],
-    providers: { ...shipped.providers, operators: { media: 3, messages: 10 } },
-    policy: {
-      ...shipped.policy,
-      rules: [
-        { name: 'forwarding-is-free', when: { tools: [TOOL] }, then: 'allow' },
-        ...shipped.policy.rules,
-      ],
-    },
-    tools: [
-      ...shipped.tools,
-      {
-        ...like,
-        name: TOOL,
-        provider: 'operators',
-        operation: 'forwardToOperator',
-        description: 'Asks a doctor of the practice.',
-        whenToUse: 'The patient wants a doctor to be asked something.',
-        whenNotToUse: 'The patient only chats.',
-        aliases: ['doctor'],
-        triggerPhrases: ['ask the doctor', 'please ask the doctor'],
-        tags: ['doctor'],
-        examples: ['Please ask the doctor whether I may swim'],
-        effect: 'reversible',
-        risk: 'low',
-        actors: ['customer'],
-        chatKinds: ['direct'],
-        privateData: false,
-        inputSchema: {
-          type: 'object',
-          properties: { question: text, operator: { type: 'string', enum: ['ayla', 'ben'] } },
-          required: ['question'],
-          additionalProperties: false,
-        },
-        outputSchema: {
-          type: 'object',
-          properties: { reference: text, operator: text, until: text, summary: text },
-          required: ['reference', 'operator', 'until', 'summary'],
-          additionalProperties: false,
-        },
-        managedFields: [],
-        secretFields: [],
-        timeoutMs: 5_000,
-      },
-    ],
-    channels: {
-      ...shipped.channels,
-      whatsapp: [
-        {
-          accountKey: ACCOUNT,
-          displayNumber: '+15550107000',
-          profile: 'instant',
-          graphVersion: 'v25.0',
-          messagesPerSecond: 80,
-          accessToken: 'token',
-          appSecrets: ['secret'],
-          verifyToken: 'verify',
-          templates: { operatorRequest: { name: 'operator_request', language: 'en' } },
-        },
-      ],
-    },
-  };
-}

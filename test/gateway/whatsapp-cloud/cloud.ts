@@ -7,7 +7,7 @@ import type { TenantConfiguration, WhatsappAccount } from '../../../config/confi
 import { loadConfiguration } from '../../../config/load.js';
 import { createLogger } from '../../../config/logger.js';
 import { createChanges } from '../../../gateway/changes.js';
-import { createServer } from '../../../gateway/server.js';
+import { createServer, type ServerLimits } from '../../../gateway/server.js';
 import { openDatabase, type Database } from '../../../prisma/database.js';
 import type { ContentCipher } from '../../../prisma/content.js';
 import { createInScope, inOrder, readable, type InScope } from '../../../prisma/stores/scope.js';
@@ -106,7 +106,7 @@ export function cloudAccount(accountKey: string, app: string): WhatsappAccount {
   };
 }
 
-export async function startCloud(): Promise<Cloud> {
+export async function startCloud(limits: ServerLimits = {}): Promise<Cloud> {
   const urls = await freshDatabase();
   const database = openDatabase({ url: urls.applicationUrl, poolSize: 12 });
   const [shipped] = loadConfiguration({ directory: 'config' }).tenants.values();
@@ -151,19 +151,22 @@ export async function startCloud(): Promise<Cloud> {
   });
   const conversations = recordedConversations();
   const changes = createChanges({ databaseUrl: urls.applicationUrl, logger });
-  const app = await createServer({
-    database,
-    content,
-    conversations,
-    changes,
-    desk: shop,
-    logger,
-    apiToken: API_TOKEN,
-    webhooks: {
-      businesses: () => [shop.configuration, other.configuration],
-      secrets: { get: (name) => secrets.get(name) },
+  const app = await createServer(
+    {
+      database,
+      content,
+      conversations,
+      changes,
+      desk: shop,
+      logger,
+      apiToken: API_TOKEN,
+      webhooks: {
+        businesses: () => [shop.configuration, other.configuration],
+        secrets: { get: (name) => secrets.get(name) },
+      },
     },
-  });
+    limits,
+  );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
   const cloud: Cloud = {

@@ -265,7 +265,11 @@ describe('webhooks in a file', () => {
       { messaging_product: 'whatsapp', metadata: { phone_number_id: '1' }, messages: [] },
       [''],
     ],
+    ['the body of a recorded call', { request: { body: JSON.stringify(hook) } }, ['request.body']],
+    ['an envelope without entries', { object: hook['object'] }, ['']],
+    ['an envelope with something else for entries', { object: hook['object'], entry: { id: '1' } }, ['']],
     ['something else', { object: 'page', entry: [] }, []],
+    ['a text that is no JSON', { body: `{ whatsapp_business_account` }, []],
     ['no object', 'text', []],
   ];
   for (const [name, json, places] of table) {
