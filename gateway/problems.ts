@@ -43,7 +43,7 @@ const CODE_OF_STATUS: Record<number, ProblemCode> = {
 };
 
 const MESSAGE_OF_FASTIFY: Record<string, string> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than 1 MB.',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is larger than is taken here.',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'The body is empty, although its type says JSON.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body has to be JSON: content-type application/json.',
