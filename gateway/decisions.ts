@@ -3,6 +3,7 @@
 import {
   editApproval,
   type Change,
+  type EditFinding,
   type EditOutcome,
   type EditProblem,
 } from '../activities/approvals/edit.js';
@@ -54,8 +55,15 @@ export type DecisionResult =
 
 export type EditResult =
   | { outcome: 'edited'; approvalId: string; newApprovalId: string; newRef: string }
-  /** The change can't be made. `names`: the arguments that can be changed. */
-  | { outcome: 'not_changed'; approvalId: string; problem: EditProblem; name?: string; names: string[] }
+  /** The change can't be made. `names`: the arguments that can be changed; `findings`: all that the schema objects to. */
+  | {
+      outcome: 'not_changed';
+      approvalId: string;
+      problem: EditProblem;
+      name?: string;
+      names: string[];
+      findings: EditFinding[];
+    }
   | Refused;
 
 export interface Decisions {
@@ -160,8 +168,9 @@ function editResult(result: EditOutcome): EditResult {
     return { outcome: 'edited', approvalId, newApprovalId, newRef };
   }
   if (result.outcome === 'not_changed') {
-    const { approvalId, problem, name, names } = result;
-    return { outcome: 'not_changed', approvalId, problem, names, ...(name !== undefined && { name }) };
+    const { approvalId, problem, name, names, findings = [] } = result;
+    const named = name === undefined ? {} : { name };
+    return { outcome: 'not_changed', approvalId, problem, names, findings, ...named };
   }
   const refused = decisionResult(result);
   if (refused.outcome === 'decided' || refused.outcome === 'counted') {

@@ -67,7 +67,8 @@ async function startGateway(opened: (close: Close) => void): Promise<RunningProc
   await noteConfigurations(database, { tenants: configuration.tenants.values(), actor: 'gateway' });
 
   const temporal = await connectTemporal(environment.temporal, {
-    onWait: ({ attempt }) => logger.warn('temporal.waiting', { attempt }),
+    onWait: ({ attempt }) =>
+      logger.warn('temporal.waiting', { attempt, address: environment.temporal.address }),
   });
   opened(() => temporal.close());
   const conversations = createConversations({ client: temporal.client, logger });

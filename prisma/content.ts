@@ -50,6 +50,8 @@ export interface ContentCipher {
   readonly keyring: Keyring;
   /** The key of a row's key_id, for reading. Throws KeyDestroyedError. */
   dataKeyById(tx: Tx, tenantId: string, keyId: string): Promise<DataKey>;
+  /** Which of these keys still work: one round trip for all, and then they are at hand for the rows of a list. */
+  usableKeys(tx: Tx, tenantId: string, keyIds: readonly string[]): Promise<Set<string>>;
   /** The contact's live key, for writing; made in this transaction where there is none. An erasure waits for the commit. */
   keyOfContact(tx: Tx, tenantId: string, contactId: string): Promise<DataKey>;
   /** The tenant's own key, for content that is about no person. */
@@ -126,12 +128,26 @@ export function createContentCipher({
     return unwrap(tenantId, row);
   }
 
+  async function usableKeys(tx: Tx, tenantId: string, keyIds: readonly string[]): Promise<Set<string>> {
+    const wanted = [...new Set(keyIds)];
+    const usable = new Set(wanted.filter((keyId) => unwrapped.get(tenantId, keyId) !== undefined));
+    const missing = wanted.filter((keyId) => !usable.has(keyId));
+    if (missing.length === 0) return usable;
+    const rows = await tx.dataKey.findMany({
+      where: { id: { in: missing } },
+      select: { id: true, wrapped: true, masterVersion: true },
+    });
+    for (const row of rows) if (row.wrapped) usable.add(unwrap(tenantId, row).id);
+    return usable;
+  }
+
   const open = async (tx: Tx, tenantId: string, { keyId, ...sealed }: Sealed) =>
     decrypt({ key: await dataKeyById(tx, tenantId, keyId), ...sealed });
 
   return {
     keyring,
     dataKeyById,
+    usableKeys,
     keyOfContact: liveKey,
     tenantKey: (tx, tenantId) => liveKey(tx, tenantId, null),
     sealText: (key, { text, ...place }) => encrypt({ key, ...place, plaintext: text }),

@@ -47,10 +47,19 @@ export type EditProblem =
   | 'already_asked'
   | 'gone';
 
+/** What a schema doesn't take: of which argument, where in it (a JSON pointer), and by which of its rules (a keyword). */
+export interface EditFinding {
+  name: string;
+  path: string;
+  rule: string;
+}
+
 interface Wrong {
   problem: EditProblem;
-  /** The argument it is about. */
+  /** The argument it is about; the first of several. */
   name?: string | undefined;
+  /** All that the schema finds. Absent: it isn't the schema that objects. */
+  findings?: EditFinding[];
 }
 
 export type EditOutcome =
@@ -169,13 +178,27 @@ function argumentsAfter(
   }
   if (!isPlainJsonObject(values) || JSON.stringify(values).length > argumentsBytes)
     return { problem: 'invalid' };
-  const [missing] = missingArguments(tool, values);
-  if (missing !== undefined) return { problem: 'missing', name: missing };
+  const missing = missingArguments(tool, values);
   const { extra, invalid } = schemaFindings(tool.inputSchema, values);
-  if (extra[0] !== undefined) return { problem: 'unknown_name', name: extra[0] };
-  if (invalid[0] !== undefined) return { problem: 'invalid', name: /^\/([^/ ]+)/.exec(invalid[0])?.[1] };
+  const findings = [
+    ...missing.map((name) => ({ name, path: '', rule: 'required' })),
+    ...extra.map((name) => ({ name, path: '', rule: 'additionalProperties' })),
+    ...invalid.map(findingAt),
+  ];
+  if (missing[0] !== undefined) return { problem: 'missing', name: missing[0], findings };
+  if (extra[0] !== undefined) return { problem: 'unknown_name', name: extra[0], findings };
+  if (invalid[0] !== undefined)
+    return { problem: 'invalid', name: findingAt(invalid[0]).name || undefined, findings };
   if (canonicalCall(tool.name, values) === canonicalCall(tool.name, before)) return { problem: 'same' };
   return { values };
+}
+
+/** `/items/0/count minimum`: a JSON pointer and a keyword. */
+function findingAt(place: string): EditFinding {
+  const end = place.lastIndexOf(' ');
+  const [, first = '', ...deeper] = place.slice(0, end).split('/');
+  const name = first.replaceAll('~1', '/').replaceAll('~0', '~');
+  return { name, path: deeper.map((part) => `/${part}`).join(''), rule: place.slice(end + 1) };
 }
 
 /** What the other arguments are asked under: policy may want other people for them, or more. */

@@ -8,7 +8,7 @@ import type { Tenant } from '../tenants.js';
 /** Settles the step once; whoever delivers rings with what comes back. `by`: `owner:<id>`, `cli` … */
 export async function settleUnknown(
   scope: Scope,
-  tenant: Tenant,
+  tenant: Pick<Tenant, 'configuration'>,
   { stepId, happened, by }: { stepId: string; happened: boolean; by: string },
 ): Promise<SettledUnknown> {
   const text = say(tenant, happened ? 'unknownHappened' : 'unknownNotHappened');

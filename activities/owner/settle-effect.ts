@@ -2,7 +2,7 @@
 import { auditRefusal, isGuessing, noteWrongCode } from '../../prisma/stores/approval-refusals.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { stepOfUnknownRef } from '../../prisma/stores/unknown-steps.js';
-import { settleUnknown } from '../execution/settle-unknown.js';
+import { settleFinding } from '../approvals/settle-finding.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
 import { tooManyCodes } from './decide.js';
@@ -31,14 +31,11 @@ export async function settleEffect(
     await auditRefusal(scope, { stream, ref, approver, decision: finding, outcome: 'not_unknown' });
     return reply(say(tenant, 'ownerNotUnknown', { ref }));
   }
-  const happened = finding === 'happened';
-  const by = `owner:${message.ownerId}`;
-  const settled = await settleUnknown(scope, tenant, { stepId, happened, by });
-  if (settled.outcome !== 'settled') {
-    await auditRefusal(scope, { stream, ref, approver, decision: finding, outcome: settled.outcome });
-    return reply(say(tenant, 'ownerNotUnknown', { ref }));
-  }
-  const text = say(tenant, happened ? 'ownerSettledHappened' : 'ownerSettledNotHappened', { ref });
+  const settled = await settleFinding(scope, tenant, { stepId, finding, approver, stream, ref });
+  if (settled.outcome !== 'settled') return reply(say(tenant, 'ownerNotUnknown', { ref }));
+  const text = say(tenant, finding === 'happened' ? 'ownerSettledHappened' : 'ownerSettledNotHappened', {
+    ref,
+  });
   const { turnId, chatId, outboxId } = settled;
   if (outboxId === undefined) return reply(text);
   return reply(text, { kind: 'say', chatId, turnId, outboxId, sayKind: 'answer', final: true });

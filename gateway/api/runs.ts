@@ -1,7 +1,8 @@
 // Runs for programs: where they stand, and each step of one.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { listRuns, storyOfRun } from '../../prisma/stores/views/runs.js';
+import { storyOfRun } from '../../prisma/stores/views/run-story.js';
+import { listRuns } from '../../prisma/stores/views/runs.js';
 import type { RouteDeps } from '../deps.js';
 import { parsed, Problem } from '../problems.js';
 import { temporalLink } from '../temporal-link.js';

@@ -1,5 +1,6 @@
 // The API's answers: one function per shape of docs/openapi.yaml. Times are ISO 8601 in UTC. What was erased is null.
-import type { RunLine, RunStory } from '../../prisma/stores/views/runs.js';
+import type { RunStory } from '../../prisma/stores/views/run-story.js';
+import type { RunLine } from '../../prisma/stores/views/runs.js';
 import type { ApprovalView, DecisionView } from '../../prisma/stores/views/approvals.js';
 import type { ChatMessage } from '../../prisma/stores/views/chat.js';
 import type { MessageLine } from '../../prisma/stores/views/messages.js';

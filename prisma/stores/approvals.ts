@@ -1,7 +1,8 @@
 // Approvals: the row is the arbiter. Every change is a compare-and-set under the row's lock, so that a double click, a late
 // answer and two owners at once all come to one decision.
 import {
-  isAsked,
+  answered,
+  answerRefusal,
   toApprovalState,
   type ApprovalDecision,
   type ApprovalState,
@@ -87,21 +88,18 @@ export async function decide(tx: Tx, content: ContentCipher, request: Decision):
     select: { approver: true },
   });
   const yeses = new Set(said.map((yes) => yes.approver));
-  if (decision === 'approve' && yeses.has(approver.id)) {
+  const answer = answered({ needed: row.needed, yeses }, { decision, approverId: approver.id });
+  if (answer.outcome === 'already_said') {
     await auditRefusal(scope, { ...known, stream: row.chatId, approver, decision, outcome: 'already_said' });
-    return { outcome: 'already_said', ...known, state: 'open', missing: row.needed - yeses.size };
+    return { ...known, ...answer, state: 'open' };
   }
-  const missing = decision === 'approve' ? row.needed - yeses.size - 1 : 0;
-  if (missing <= 0) {
-    await tx.approval.update({
-      where: { id: row.id },
-      data: { state: decision === 'approve' ? 'approved' : 'rejected', decidedAt: new Date() },
-    });
+  if (answer.outcome === 'decided') {
+    const { state } = answer;
+    await tx.approval.update({ where: { id: row.id }, data: { state, decidedAt: new Date() } });
   }
   const { reason } = request;
   await recordDecision(scope, { approvalId: row.id, chatId: row.chatId, decision, approver, reason });
-  if (missing > 0) return { outcome: 'counted', ...known, state: 'open', missing };
-  return { outcome: 'decided', ...known, state: decision === 'approve' ? 'approved' : 'rejected' };
+  return { ...known, state: 'open', ...answer };
 }
 
 /** The row that is meant, locked, open, in time, and asked of this approver; or why not, audited. */
@@ -158,16 +156,20 @@ async function refusalOf(
   row: ApprovalRow,
   approver: Approver,
 ): Promise<(DecisionOutcome & { outcome: DecisionRefusal }) | undefined> {
-  const known = { approvalId: row.id, turnId: row.turnId, ref: row.ref };
-  // Asked first: what became of a request is not everybody's to know.
-  if (!isAsked(row, approver)) return { outcome: 'not_asked', ...known };
   const state = toApprovalState(row.state);
-  if (state === 'open')
-    return row.expiresAt > new Date() ? undefined : { outcome: 'expired', ...known, state };
-  if (state === 'expired') return { outcome: 'expired', ...known, state };
-  if (state !== 'edited') return { outcome: 'already_decided', ...known, state };
-  const { ref: newRef } = await newestOf(scope, row);
-  return { outcome: 'edited', ...known, state, newRef };
+  const standing = { ...row, state, expiresAt: row.expiresAt.getTime() };
+  const outcome = answerRefusal(standing, approver, Date.now());
+  if (outcome === undefined) return undefined;
+  const known = { outcome, approvalId: row.id, turnId: row.turnId, ref: row.ref };
+  switch (outcome) {
+    case 'not_asked':
+      return known;
+    case 'expired':
+    case 'already_decided':
+      return { ...known, state };
+    case 'edited':
+      return { ...known, state, newRef: (await newestOf(scope, row)).ref };
+  }
 }
 
 /** Who decided when the customer went on to something else: nobody said no, and nobody needs to hear of it. */

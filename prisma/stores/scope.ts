@@ -39,6 +39,17 @@ export async function readable(
   }
 }
 
+/** The same for the rows of a list, in their order: the keys of all of them are one round trip. */
+export async function readableTogether(
+  scope: Scope,
+  sealed: readonly Parameters<typeof openOptional>[1][],
+): Promise<(string | undefined)[]> {
+  const keyIds = sealed.flatMap(({ keyId, cipher }) => (keyId === null || cipher === null ? [] : [keyId]));
+  const usable =
+    keyIds.length === 0 ? new Set() : await scope.content.usableKeys(scope.tx, scope.tenantId, keyIds);
+  return inOrder(sealed, async (one) => (usable.has(one.keyId) ? readable(scope, one) : undefined));
+}
+
 /** One after the other: a transaction has one connection, and reading a row may have to fetch its key. */
 export async function inOrder<Row, Result>(
   rows: readonly Row[],

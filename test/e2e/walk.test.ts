@@ -138,10 +138,29 @@ describe('the first walk, in a browser', function () {
     assert.deepEqual(await bubbles(customer.page), before);
   });
 
+  it('leads by the keyboard alone from the search to what a customer was told', async () => {
+    const { page } = owner;
+    await page.bringToFront();
+    await page.goto(new URL('/console/runs', installation.facts().addresses.chat).href);
+    await page.keyboard.press('/');
+    await page.keyboard.type(await chatOfCustomer());
+    await page.keyboard.press('Enter');
+    const hit = await page.waitForSelector('.hits a');
+    await hit?.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.talk');
+    const talk = await textOf(page, '.talk');
+    assert.match(talk, /Customer.*Monday at 9/);
+    assert.match(talk, /Assistant.*[Bb]ooked/);
+    assert.match(talk, /Delivered/);
+    await page.goto(new URL('/console/messages?show=settled', page.url()).href);
+    assert.match(await textOf(page, '#messages'), /Answered.*Monday at 9/);
+  });
+
   it('fits a phone and a desk on every page', async () => {
     const { chat } = installation.facts().addresses;
-    const [run] = await rows<{ id: string }>(
-      'select turn_id as id from tool_runs order by started_at desc limit 1',
+    const [run] = await rows<{ id: string; chat: string }>(
+      'select turn_id as id, chat_id as chat from tool_runs order by started_at desc limit 1',
     );
     const places = [
       '/',
@@ -149,6 +168,10 @@ describe('the first walk, in a browser', function () {
       '/console/runs',
       `/console/runs/${run?.id}`,
       '/console/messages',
+      '/console/messages?show=all',
+      '/console/conversations',
+      `/console/conversations/${run?.chat}`,
+      '/console/search?q=nobody',
     ];
     for (const [index, place] of [...places, '/console/login'].entries()) {
       for (const size of [PHONE, DESK]) {
@@ -157,7 +180,7 @@ describe('the first walk, in a browser', function () {
         assert.equal(await overflowOf(owner.page), 0, `${place} at ${size.width} px`);
         await screenshot(
           owner.page,
-          `page-${index}-${place.split('/').slice(1, 3).join('-') || 'chat'}-${size.width}`,
+          `page-${index}-${place.split(/[/?]/).slice(1, 3).join('-') || 'chat'}-${size.width}`,
         );
       }
     }

@@ -114,6 +114,24 @@ describe('content in the database', () => {
     );
   });
 
+  it('names the keys of a list that still work, also where not all of them fit into memory', async () => {
+    const other = await addTenant(database);
+    const foreign = await database.inTenant(other.tenantId, (tx) => content.tenantKey(tx, other.tenantId));
+    const [ofContact, ofTenant] = await inTenant(async (tx) => [
+      await content.keyOfContact(tx, tenantId, contactId),
+      await content.tenantKey(tx, tenantId),
+    ]);
+    assert.ok(ofContact && ofTenant);
+    const ids = [ofContact.id, ofTenant.id, foreign.id, randomUUID(), ofContact.id];
+    const usable = async (maxKeys: number) => {
+      const elsewhere = createContentCipher({ keyring, maxKeys });
+      return [...(await inTenant((tx) => elsewhere.usableKeys(tx, tenantId, ids)))].toSorted();
+    };
+    assert.deepEqual(await usable(1), [ofContact.id, ofTenant.id].toSorted());
+    await destroy(ofContact.id);
+    assert.deepEqual(await usable(5), [ofTenant.id]);
+  });
+
   it('tells equal requests of one person, and of nobody else', async () => {
     const [one, other] = [keyring.createDataKey().dataKey, keyring.createDataKey().dataKey];
     assert.deepEqual(content.requestKeyOf(one, 'reserve|{}'), content.requestKeyOf(one, 'reserve|{}'));

@@ -12,6 +12,8 @@ const connection = document.getElementById('connection');
 const toEnd = document.getElementById('to-end');
 const template = document.getElementById('bubble');
 const calm = connection.textContent;
+// A customer's chat, or an owner's own: where it lives on this server, and what proves that this page wrote.
+const { base, csrf } = log.dataset;
 
 // Where the reader is -------------------------------------------------------------------------------------------------
 
@@ -79,7 +81,7 @@ function showProgress(state) {
   });
 }
 
-const events = new EventSource(`/chat/events?after=${encodeURIComponent(log.dataset.cursor)}`);
+const events = new EventSource(`${base}/events?after=${encodeURIComponent(log.dataset.cursor)}`);
 events.addEventListener('message', (event) => keepingPlace(() => place(JSON.parse(event.data))));
 events.addEventListener('progress', (event) => showProgress(event.data));
 events.addEventListener('open', () => {
@@ -100,9 +102,9 @@ async function send(id, body, bubble) {
   note.textContent = 'sending…';
   let problem;
   try {
-    const response = await fetch('/chat/messages', {
+    const response = await fetch(`${base}/messages`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(csrf && { 'x-csrf-token': csrf }) },
       body: JSON.stringify({ id, text: body }),
     });
     if (response.ok) {

@@ -14,20 +14,29 @@ export interface ChatPageProps {
   cursor: string;
   examples: string[];
   clock: Clock;
+  /** Where this chat lives: messages are posted below it, and events come from below it. */
+  base: string;
+  /** An owner's own chat, beside the console. Absent: a customer's. */
+  owner?: { name: string; csrfToken: string } | undefined;
 }
 
 export function ChatPage(props: ChatPageProps): JSX.Element {
-  const { business, messages } = props;
+  const { business, messages, owner } = props;
   return (
     <Document title={business.name} layout="chat" scripts={['chat.js']}>
       <header class="chat-header">
+        {owner ? (
+          <a href="/console/approvals" class="chat-back" aria-label="Back to the console">
+            <Icon name="back" />
+          </a>
+        ) : null}
         <span class="avatar" aria-hidden="true" safe>
           {initialOf(business.name)}
         </span>
         <div class="chat-title">
           <h1 safe>{business.name}</h1>
           <p class="quiet" id="connection" role="status">
-            Answers right away
+            {owner ? <span safe>{`You write as ${owner.name}`}</span> : 'Answers right away'}
           </p>
         </div>
         {props.modelLabel ? (
@@ -44,9 +53,13 @@ export function ChatPage(props: ChatPageProps): JSX.Element {
           aria-live="polite"
           aria-label="Conversation"
           data-cursor={props.cursor}
+          data-base={props.base}
+          data-csrf={owner?.csrfToken}
           tabindex="0"
         >
-          {messages.length === 0 ? <Welcome business={business} examples={props.examples} /> : null}
+          {messages.length === 0 ? (
+            <Welcome business={business} examples={props.examples} owner={owner} />
+          ) : null}
           <History messages={messages} clock={props.clock} />
         </div>
         <div id="progress" class="bubble theirs progress" role="status" hidden>
@@ -83,21 +96,24 @@ export function ChatPage(props: ChatPageProps): JSX.Element {
   );
 }
 
-function Welcome(props: { business: ChatPageProps['business']; examples: string[] }): JSX.Element {
+function Welcome(props: Pick<ChatPageProps, 'business' | 'examples' | 'owner'>): JSX.Element {
+  const { owner } = props;
   return (
     <section id="welcome" class="welcome">
       <span class="avatar large" aria-hidden="true" safe>
         {initialOf(props.business.name)}
       </span>
       <h2>
-        <span safe>{`Hello from ${props.business.name}`}</span>
+        <span safe>{owner ? `Hello ${owner.name}` : `Hello from ${props.business.name}`}</span>
       </h2>
       <p class="quiet" safe>
-        {props.business.description}
+        {owner
+          ? 'Here you write to the assistant as yourself: decide on requests, see what waits, take chats and give them back, by words. Requests are sent here too.'
+          : props.business.description}
       </p>
       {props.examples.length > 0 ? (
         <>
-          <h3>What can I ask?</h3>
+          <h3>{owner ? 'What can I say?' : 'What can I ask?'}</h3>
           <ul class="chips">
             {props.examples.map((example) => (
               <li>

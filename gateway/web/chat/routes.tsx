@@ -3,15 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TenantConfiguration } from '../../../config/configuration.js';
-import { errorFacts } from '../../../config/logger.js';
 import { findChat, messagesOfChat } from '../../../prisma/stores/views/chat.js';
 import { newMessage } from '../../api/chats.js';
 import type { RouteDeps } from '../../deps.js';
-import { followChat, parseCursor } from '../../follow-chat.js';
 import { parsed, Problem } from '../../problems.js';
-import { openStream } from '../../stream.js';
-import { dayInWords } from '../components/time.js';
-import { Bubble } from './bubble.js';
+import { followInBrowser } from './live.js';
 import { ChatPage } from './page.js';
 
 const COOKIE = 'aroko_chat';
@@ -24,7 +20,7 @@ const EXAMPLES = 3;
 const MESSAGES_PER_MINUTE = 60;
 
 export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  const { inbox, desk, inDesk, streams, logger } = deps;
+  const { inbox, desk, inDesk } = deps;
   // Read each time: it may have been reloaded.
   const active = () => desk.configuration;
   const account = {
@@ -50,6 +46,7 @@ export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
         cursor={`${messages.at(-1)?.sequence ?? 0}.${Date.now()}`}
         examples={examplesOf(active())}
         clock={clock()}
+        base="/chat"
       />
     );
     return reply.type('text/html; charset=utf-8').send(await page);
@@ -74,42 +71,8 @@ export function chatPageRoutes(app: FastifyInstance, deps: RouteDeps): void {
 
   app.get('/chat/events', (request, reply) => {
     const address = requireChat(request);
-    const query = request.query;
-    const asked = isRecord(query) && typeof query['after'] === 'string' ? query['after'] : undefined;
-    const resumed = request.headers['last-event-id'];
-    const stream = openStream(request, reply, streams);
-    const stop = followChat(
-      deps,
-      { tenantId: desk.tenantId, ...account, address },
-      parseCursor(resumed === undefined ? asked : String(resumed)),
-      {
-        message(message, cursor) {
-          const data = {
-            id: message.id,
-            sequence: message.sequence,
-            own: message.from === 'customer',
-            day: dayInWords(message.at, clock()),
-            html: inOnePiece(<Bubble message={message} clock={clock()} />),
-          };
-          stream.send({ event: 'message', id: cursor, data: JSON.stringify(data) });
-        },
-        progress(progress) {
-          stream.send({ event: 'progress', data: progress });
-        },
-        failed(error) {
-          logger.warn('stream.failed', errorFacts(error));
-          stream.end();
-        },
-      },
-    );
-    stream.onEnd(stop);
+    followInBrowser(deps, { address, clock, request, reply });
   });
-}
-
-/** Components that wait for nothing are text already. */
-function inOnePiece(element: JSX.Element): string {
-  if (typeof element !== 'string') throw new Error('a bubble waits for something');
-  return element;
 }
 
 /** The chat that the cookie names, if the signature is ours. */
@@ -155,8 +118,4 @@ export function examplesOf({ tools }: TenantConfiguration): string[] {
     offered.flatMap((tool) => tool.examples[index] ?? []),
   ).flat();
   return byTurns.slice(0, EXAMPLES);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

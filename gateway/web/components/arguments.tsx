@@ -15,9 +15,13 @@ export function titleOf(name: string): string {
 export function Arguments(props: {
   values: JsonObject | undefined;
   tool: ToolDefinition | undefined;
+  /** What was asked before somebody changed it: what differs is shown beside what is asked now. */
+  before?: JsonObject | undefined;
 }): JSX.Element {
   if (props.values === undefined) return <p class="quiet">The arguments were erased.</p>;
-  const entries = Object.entries(props.values);
+  const { values, before } = props;
+  const left = Object.keys(before ?? {}).filter((name) => !(name in values));
+  const entries = Object.entries<Json | undefined>(values).concat(left.map((name) => [name, undefined]));
   if (entries.length === 0) return <p class="quiet">No arguments.</p>;
   return (
     <dl class="arguments">
@@ -30,13 +34,33 @@ export function Arguments(props: {
               <code safe>{name}</code>
             </dt>
             <dd>
-              <Value text={typeof value === 'string' ? value : JSON.stringify(value, null, 1)} />
+              {value === undefined ? <em class="quiet">left out</em> : <Value text={textOf(value)} />}
               <DateHint value={value} schema={schema} />
+              {before && !isSame(before[name], value) ? <Before value={before[name]} /> : null}
             </dd>
           </div>
         );
       })}
     </dl>
+  );
+}
+
+/** A value as people read it: words as they are, everything else as JSON. */
+export function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+}
+
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function Before({ value }: { value: Json | undefined }): JSX.Element {
+  if (value === undefined) return <span class="hint quiet">new</span>;
+  return (
+    <span class="hint quiet">
+      {'was '}
+      <Visible text={textOf(value).slice(0, FOLD_AT)} />
+    </span>
   );
 }
 
@@ -56,7 +80,13 @@ function Value({ text }: { text: string }): JSX.Element {
 }
 
 /** A date in words beside the exact one: a wrong weekday is seen, a wrong number isn't. */
-function DateHint({ value, schema }: { value: Json; schema: JsonObject | undefined }): JSX.Element {
+function DateHint({
+  value,
+  schema,
+}: {
+  value: Json | undefined;
+  schema: JsonObject | undefined;
+}): JSX.Element {
   if (schema?.['format'] !== 'date' || typeof value !== 'string') return '';
   const date = DateTime.fromISO(value, { zone: 'utc' }).setLocale('en-GB');
   if (!date.isValid) return '';
@@ -67,14 +97,16 @@ function DateHint({ value, schema }: { value: Json; schema: JsonObject | undefin
   );
 }
 
-function propertyOf(tool: ToolDefinition | undefined, name: string): JsonObject | undefined {
+/** The schema of one argument. Undefined: the tool doesn't know it. */
+export function propertyOf(tool: ToolDefinition | undefined, name: string): JsonObject | undefined {
   const properties = tool?.inputSchema['properties'];
   if (!isObject(properties)) return undefined;
   const property = properties[name];
   return isObject(property) ? property : undefined;
 }
 
-function labelOf(name: string, schema: JsonObject | undefined): string {
+/** What an argument is called for people. */
+export function labelOf(name: string, schema: JsonObject | undefined): string {
   const title = schema?.['title'];
   return typeof title === 'string' ? titleOf(title.replace(/^(the|an?) /i, '')) : titleOf(name);
 }

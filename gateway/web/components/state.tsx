@@ -41,6 +41,7 @@ const APPROVAL_STATES: Record<string, Look> = {
   used: { word: 'Approved', tone: 'good' },
   rejected: { word: 'Rejected', tone: 'bad' },
   expired: { word: 'Expired', tone: 'quiet' },
+  edited: { word: 'Changed', tone: 'quiet' },
 };
 
 const OUTBOX_STATES: Record<string, Look> = {
@@ -55,6 +56,11 @@ const OUTBOX_STATES: Record<string, Look> = {
 const LOOKS = { run: RUN_STATES, step: STEP_STATES, approval: APPROVAL_STATES, outbox: OUTBOX_STATES };
 
 const SIGNS: Record<Tone, string> = { good: '✓', busy: '●', wait: '◔', bad: '!', quiet: '–' };
+
+/** The states of runs, in the order in which a run has them. */
+export function runStates(): { state: string; word: string }[] {
+  return Object.entries(RUN_STATES).map(([state, { word }]) => ({ state, word }));
+}
 
 export function State({ of, state }: { of: keyof typeof LOOKS; state: string }): JSX.Element {
   const look = LOOKS[of][state] ?? { word: state, tone: 'quiet' };

@@ -1,6 +1,6 @@
 // The lines of the audit trail as sentences. Who reads them is the owner: names of events, tools and people in plain words.
 import type { TenantConfiguration } from '../../../config/configuration.js';
-import type { RunStory } from '../../../prisma/stores/views/runs.js';
+import type { RunStory } from '../../../prisma/stores/views/run-story.js';
 import { titleOf } from '../components/arguments.js';
 
 export type AuditLine = Pick<RunStory['audit'][number], 'event' | 'actor' | 'facts'>;
@@ -12,7 +12,26 @@ const PLAIN: Record<string, string> = {
   step_unknown: 'Step ended with an unknown outcome',
   step_rejected: 'Step not allowed',
   step_refused: 'Step not carried out',
+  step_parked: 'Step waits until the assistant may act again',
   approval_expire: 'Expired, nobody answered in time',
+  approval_reminded: 'Owners were reminded',
+  approval_refused: 'A decision was not taken',
+  approval_code_refused: 'A wrong code was not taken',
+  run_given_up: 'The run was given up',
+  handed_off: 'Handed to a person',
+  operator_asked: 'An operator was asked',
+  operator_answered: 'The operator answered',
+  operator_expired: 'The operator did not answer in time',
+  message_undelivered: 'A message was not delivered',
+  message_unknown: 'A message may not have arrived',
+  answer_unusable: 'What the model answered could not be used',
+  content_shown: 'The content was read on the command line',
+};
+
+const GATES: Record<string, string> = {
+  none: 'The policy allows it',
+  confirm: 'The policy asks for the customer’s yes',
+  approve: 'The policy asks for an owner’s yes',
 };
 
 const ASKED_FOR: Record<string, string> = { plan: 'a plan', answer: 'an answer', summarize: 'a summary' };
@@ -38,6 +57,18 @@ export function auditInWords(line: AuditLine, owners: Owners): string {
       return `${person} logged in to the console`;
     case 'console.logged_out':
       return `${person} logged out of the console`;
+    case 'approval_edit':
+      return decidedInWords(line, owners, { owner: 'Edited', customer: 'Changed' });
+    case 'policy_decided':
+      return GATES[textOf(facts['gate'])] ?? 'The policy decided';
+    case 'step_settled':
+      return `${person} found out that it ${facts['happened'] === true ? 'was done' : 'was not done'}`;
+    case 'message_settled':
+      return `${person} found out that a message ${facts['as'] === 'sent' ? 'arrived' : 'did not arrive'}`;
+    case 'chat_taken':
+      return `${person} took the chat over`;
+    case 'chat_released':
+      return line.actor === 'clock' ? 'The chat went back to the assistant' : `${person} gave the chat back`;
     case 'step_started':
       return Number(facts['attempt'] ?? 1) > 1 ? 'Step started again' : 'Step started';
     default:
@@ -67,8 +98,10 @@ function decidedInWords(
   }
 }
 
+/** An owner's id, alone or as a speaker (`owner:<id>`). */
 function nameOf(actor: string, owners: Owners): string {
-  return owners.find((owner) => owner.id === actor)?.name ?? actor;
+  const id = actor.replace(/^owner:/, '');
+  return owners.find((owner) => owner.id === id)?.name ?? actor;
 }
 
 function textOf(value: unknown): string {

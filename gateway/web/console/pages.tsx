@@ -12,6 +12,8 @@ export interface Page {
   at: Place;
   head: JSX.Element;
   part: JSX.Element;
+  /** What came of what was just done, where this page is the answer to it. */
+  notice?: { words: string; isGood: boolean };
 }
 
 export interface Pages {
@@ -54,6 +56,7 @@ export function createPages(deps: RouteDeps): Pages {
           counts={await inDesk(countWaiting)}
           csrfToken={reply.generateCsrf()}
           modelLabel={deps.modelLabel}
+          notice={page.notice}
         >
           {safeHead}
           {safePart}

@@ -8,14 +8,20 @@ import { countWaiting } from '../../../prisma/stores/views/messages.js';
 import type { RouteDeps } from '../../deps.js';
 import { parsed } from '../../problems.js';
 import { approvalRoutes } from './approval-routes.js';
+import { controlRoutes } from './control-routes.js';
 import { consoleEvents } from './events.js';
+import { editRoutes } from './edit-routes.js';
 import { loginRoutes } from './login-routes.js';
+import { outcomeRoutes } from './outcome-routes.js';
+import { ownChatRoutes } from './own-chat-routes.js';
 import { createPages, type Pages } from './pages.js';
 import { recordRoutes } from './record-routes.js';
 import { clearSessionCookie, ownerOf, requireOwner } from './session.js';
 import { Navigation } from './shell.js';
 
-const place = z.object({ at: z.enum(['approvals', 'runs', 'messages']).default('approvals') });
+const place = z.object({
+  at: z.enum(['approvals', 'conversations', 'runs', 'messages', 'controls', 'search']).default('approvals'),
+});
 
 export async function consoleRoutes(app: FastifyInstance, deps: RouteDeps): Promise<void> {
   await app.register(async (pages) => {
@@ -32,6 +38,10 @@ export async function consoleRoutes(app: FastifyInstance, deps: RouteDeps): Prom
       consoleEvents(inside, deps);
       frameRoutes(inside, deps, shared);
       approvalRoutes(inside, deps, shared);
+      editRoutes(inside, deps, shared);
+      outcomeRoutes(inside, deps, shared);
+      controlRoutes(inside, deps, shared);
+      ownChatRoutes(inside, deps, shared);
       recordRoutes(inside, deps, shared);
     });
   });

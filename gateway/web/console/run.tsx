@@ -1,26 +1,33 @@
 // One run as a story: what was asked, what was planned and allowed, who said yes, what happened, what was said.
 import type { Children } from '@kitajs/html';
 import type { TenantConfiguration } from '../../../config/configuration.js';
-import type { RunStory, StepView } from '../../../prisma/stores/views/runs.js';
+import type { RunStory, StepView } from '../../../prisma/stores/views/run-story.js';
 import { Arguments, titleOf } from '../components/arguments.js';
-import { State } from '../components/state.js';
+import { Fact } from '../components/fact.js';
+import { Badge, State } from '../components/state.js';
 import { Duration, Time, type Clock } from '../components/time.js';
 import { TextOrErased, Visible } from '../components/visible.js';
+import { Who } from '../components/who.js';
 import { ApprovalCard } from './approvals.js';
 import { auditInWords } from './audit-words.js';
+import { linkToMessage } from './links.js';
+import { codeInWords, deliveryOf } from './message-words.js';
+import type { People } from './people.js';
+import { Questions } from './questions.js';
 import { TemporalLink, withoutStep } from './runs.js';
-import { ChatName } from './shell.js';
 
 interface RunProps {
   run: RunStory;
   tools: TenantConfiguration['tools'];
   owners: TenantConfiguration['owners'];
+  people: People;
   csrfToken: string;
   clock: Clock;
   temporalUrl: string | undefined;
 }
 
-export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: RunProps): JSX.Element {
+export function RunPage(props: RunProps): JSX.Element {
+  const { run, tools, owners, people, csrfToken, clock, temporalUrl } = props;
   return (
     <div
       id="run"
@@ -34,7 +41,9 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
           <State of="run" state={run.isUnknown ? 'unknown' : run.state} />
         </Fact>
         <Fact name="Asked by">
-          <ChatName chat={run.chat} />
+          <a href={`/console/conversations/${run.chatId}#newest`}>
+            <Who chat={run.with} />
+          </a>
         </Fact>
         <Fact name="Started">
           <Time at={run.startedAt} clock={clock} absolute />
@@ -60,6 +69,10 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
             <TextOrErased text={message.text} />
             <footer class="quiet">
               <Time at={message.at} clock={clock} absolute />
+              {' · '}
+              <a href={linkToMessage({ ...message, chatId: run.chatId, id: message.messageId })}>
+                in the chat
+              </a>
             </footer>
           </blockquote>
         ))}
@@ -95,13 +108,21 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
         </Chapter>
       ) : null}
 
+      {run.questions.length > 0 ? (
+        <Chapter title="Passed on to operators">
+          <Questions questions={run.questions} people={people} clock={clock} />
+        </Chapter>
+      ) : null}
+
       {run.says.length > 0 ? (
         <Chapter title="Said to the customer">
           {run.says.map((say) => (
             <blockquote class="said">
               <TextOrErased text={say.text} />
               <footer class="quiet">
-                <State of="outbox" state={say.state} /> <Time at={say.at} clock={clock} absolute />
+                <Delivery say={say} channel={run.with?.channel} /> <Time at={say.at} clock={clock} absolute />
+                {' · '}
+                <a href={linkToMessage({ ...say, id: say.outboxId })}>in the chat</a>
               </footer>
             </blockquote>
           ))}
@@ -113,12 +134,14 @@ export function RunPage({ run, tools, owners, csrfToken, clock, temporalUrl }: R
   );
 }
 
-function Fact({ name, children }: { name: string; children: Children }): JSX.Element {
+function Delivery(props: { say: RunStory['says'][number]; channel: string | undefined }): JSX.Element {
+  const { say, channel } = props;
+  const { tone, word } = deliveryOf({ ...say, isTaken: false, isByCommit: channel === 'web' });
   return (
-    <div>
-      <dt safe>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <>
+      <Badge tone={tone} word={word} />
+      {say.code === undefined ? null : <span safe>{` ${codeInWords(say.code)}`}</span>}
+    </>
   );
 }
 

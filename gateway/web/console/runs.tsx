@@ -2,28 +2,44 @@
 import type { RunLine } from '../../../prisma/stores/views/runs.js';
 import { titleOf } from '../components/arguments.js';
 import { Icon } from '../components/icons.js';
-import { State } from '../components/state.js';
+import { Paging, withQuery } from '../components/paging.js';
+import { runStates, State } from '../components/state.js';
 import { Duration, Time, type Clock } from '../components/time.js';
-import { ChatName, Empty } from './shell.js';
+import { Who } from '../components/who.js';
+import { Empty } from './shell.js';
+
+/** As the address bar has them; empty and absent are the same. */
+export interface RunQuery {
+  /** A state, or one of `open`, `failed`, `unknown`. */
+  state?: string | undefined;
+  /** Local times of the business. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** The last run of the page before. */
+  before?: string | undefined;
+}
 
 export function RunsList(props: {
   runs: RunLine[];
+  query: RunQuery;
+  /** Where the next page goes on; absent: this is the last. */
+  older: string | undefined;
   clock: Clock;
   linkOf: (runId: string) => string | undefined;
 }): JSX.Element {
+  const { older, query } = props;
+  const { before, ...filters } = query;
   const unknown = props.runs.filter((run) => run.isUnknown).length;
   return (
-    <div id="runs" hx-get="/console/runs/list" hx-trigger="sse:changed, every 30s" hx-swap="outerHTML">
+    <div
+      id="runs"
+      hx-get={withQuery('/console/runs/list', { ...query })}
+      hx-trigger="sse:changed, every 30s"
+      hx-swap="outerHTML"
+    >
       {unknown > 0 ? <UnknownNote count={unknown} /> : null}
       {props.runs.length === 0 ? (
-        <Empty icon="runs" title="No runs yet">
-          When a customer asks for something that takes a tool, the run appears here with every step. Try it:
-          ask in the{' '}
-          <a href="/" target="_blank">
-            chat
-          </a>{' '}
-          whether a time is free.
-        </Empty>
+        <NoRuns isFiltered={isFiltered(filters)} />
       ) : (
         <table class="cards-on-phone">
           <thead>
@@ -45,12 +61,14 @@ export function RunsList(props: {
                   <State of="run" state={run.isUnknown ? 'unknown' : run.state} />
                 </td>
                 <td data-label="What">
-                  <a href={`/console/runs/${run.runId}`} class="main-link" safe>
+                  <a href={`/console/runs/${run.runId}`} class="main-link" id={`run-${run.runId}`} safe>
                     {whatOf(run)}
                   </a>
                 </td>
                 <td data-label="Asked by">
-                  <ChatName chat={run.chat} />
+                  <a href={`/console/conversations/${run.chatId}#newest`}>
+                    <Who chat={run.with} />
+                  </a>
                 </td>
                 <td data-label="Started">
                   <Time at={run.startedAt} clock={props.clock} />
@@ -66,7 +84,75 @@ export function RunsList(props: {
           </tbody>
         </table>
       )}
+      <Paging
+        older={older === undefined ? undefined : withQuery('/console/runs', { ...filters, before: older })}
+        newest={before === undefined ? undefined : withQuery('/console/runs', { ...filters })}
+      />
     </div>
+  );
+}
+
+function isFiltered({ state, from, to }: RunQuery): boolean {
+  return [state, from, to].some((value) => value !== undefined && value !== '');
+}
+
+function NoRuns({ isFiltered: hasFilters }: { isFiltered: boolean }): JSX.Element {
+  if (hasFilters) {
+    return (
+      <Empty icon="search" title="No run is like that">
+        No run of this state was started in this time. <a href="/console/runs">Show all runs</a>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="runs" title="No runs yet">
+      When a customer asks for something that takes a tool, the run appears here with every step. Try it: ask
+      in the{' '}
+      <a href="/" target="_blank">
+        chat
+      </a>{' '}
+      whether a time is free.
+    </Empty>
+  );
+}
+
+/** By state and by time, in the time zone of the business. */
+export function RunFilters({ query, timeZone }: { query: RunQuery; timeZone: string }): JSX.Element {
+  const choice = (value: string, word: string): JSX.Element => (
+    <option value={value} selected={value === (query.state ?? '')} safe>
+      {word}
+    </option>
+  );
+  return (
+    <form action="/console/runs" class="run-filters" aria-label="Which runs">
+      <label>
+        <span>State</span>
+        <select name="state">
+          {choice('', 'All')}
+          {choice('open', 'Not over yet')}
+          {choice('failed', 'Failed or unknown')}
+          <optgroup label="Only">
+            {runStates()
+              .filter(({ state }) => state !== 'failed')
+              .map(({ state, word }) => choice(state, word))}
+          </optgroup>
+        </select>
+      </label>
+      <label>
+        <span>From</span>
+        <input type="datetime-local" name="from" value={query.from ?? ''} title={timeZone} />
+      </label>
+      <label>
+        <span>To</span>
+        <input type="datetime-local" name="to" value={query.to ?? ''} title={timeZone} />
+      </label>
+      <button type="submit">Show</button>
+      {isFiltered(query) ? (
+        <a href="/console/runs" class="clear">
+          Clear
+        </a>
+      ) : null}
+    </form>
   );
 }
 

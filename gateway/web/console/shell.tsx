@@ -4,7 +4,8 @@ import type { Counts } from '../../../prisma/stores/views/messages.js';
 import { Document } from '../components/document.js';
 import { Icon, type IconName } from '../components/icons.js';
 
-export type Place = 'approvals' | 'runs' | 'messages';
+/** `search` has its own place in the frame, and none in the list of pages. */
+export type Place = 'approvals' | 'conversations' | 'runs' | 'messages' | 'controls' | 'search';
 
 export interface ShellProps {
   title: string;
@@ -14,6 +15,8 @@ export interface ShellProps {
   counts: Counts;
   csrfToken: string;
   modelLabel: string | undefined;
+  /** What came of what was just done, where the page is the answer to it. */
+  notice?: { words: string; isGood: boolean } | undefined;
   children: Children;
 }
 
@@ -39,8 +42,9 @@ export function Shell(props: ShellProps): JSX.Element {
             <span class="quiet">Owner console</span>
           </span>
         </div>
+        <SearchBox at={at} />
         <Navigation at={at} counts={counts} />
-        <Notice />
+        <Notice {...props.notice} />
         <div class="side-end">
           {props.modelLabel ? (
             <span class="model-label" title="The answers come from a stand-in, not from a real model." safe>
@@ -68,8 +72,10 @@ export function Shell(props: ShellProps): JSX.Element {
 
 const PLACES: { at: Place; name: string; icon: IconName }[] = [
   { at: 'approvals', name: 'Approvals', icon: 'approvals' },
+  { at: 'conversations', name: 'Chats', icon: 'chats' },
   { at: 'runs', name: 'Runs', icon: 'runs' },
   { at: 'messages', name: 'Messages', icon: 'messages' },
+  { at: 'controls', name: 'Controls', icon: 'controls' },
 ];
 
 /** Asks for itself again when something has changed, so that the numbers are true on every page. */
@@ -79,7 +85,7 @@ export function Navigation({ at, counts }: { at: Place; counts: Counts }): JSX.E
       id="navigation"
       aria-label="Console"
       hx-get={`/console/navigation?at=${at}`}
-      hx-trigger="sse:changed, every 60s"
+      hx-trigger="sse:changed, controlsChanged from:body, every 60s"
       hx-swap="outerHTML"
     >
       <ul>
@@ -102,18 +108,60 @@ export function Navigation({ at, counts }: { at: Place; counts: Counts }): JSX.E
 }
 
 function Count({ place, counts }: { place: Place; counts: Counts }): JSX.Element {
-  const [number, meaning, tone] =
-    place === 'approvals'
-      ? [counts.approvals, 'waiting for you', 'wait']
-      : place === 'runs'
-        ? [counts.unknown, 'with an unknown outcome', 'bad']
-        : [counts.messages, 'open', 'quiet'];
+  const { number, meaning, tone } = countOf(place, counts);
   if (number === 0) return '';
   return (
     <span class={['count', tone]}>
       {number}
       <span class="for-screen-readers" safe>{` ${meaning}`}</span>
     </span>
+  );
+}
+
+function countOf(place: Place, counts: Counts): { number: number; meaning: string; tone: string } {
+  switch (place) {
+    case 'approvals':
+      return { number: counts.approvals, meaning: 'waiting for you', tone: 'wait' };
+    case 'conversations':
+      return { number: counts.taken, meaning: 'with a person', tone: 'quiet' };
+    case 'runs':
+      return { number: counts.unknown, meaning: 'with an unknown outcome', tone: 'bad' };
+    case 'messages':
+      return counts.sends > 0
+        ? { number: counts.sends, meaning: 'may not have arrived', tone: 'bad' }
+        : { number: counts.messages, meaning: 'open', tone: 'quiet' };
+    case 'controls':
+      return { number: counts.switchedOff, meaning: 'switched off', tone: 'bad' };
+    case 'search':
+      return { number: 0, meaning: '', tone: 'quiet' };
+  }
+}
+
+/** On a phone a link to the page of the same name, which has the box. */
+function SearchBox({ at }: { at: Place }): JSX.Element {
+  return (
+    <search>
+      <a
+        href="/console/search"
+        class="to-search"
+        aria-label="Search"
+        aria-current={at === 'search' ? 'page' : undefined}
+      >
+        <Icon name="search" />
+      </a>
+      <form action="/console/search" class="search-box">
+        <Icon name="search" />
+        <input
+          type="search"
+          name="q"
+          aria-label="Search: name, number, REF, id"
+          placeholder="Name, number, REF"
+          title="Press / to search"
+          maxlength={200}
+          autocomplete="off"
+        />
+      </form>
+    </search>
   );
 }
 
@@ -158,16 +206,5 @@ export function Empty(props: { icon: IconName; title: string; children: Children
       <h2 safe>{props.title}</h2>
       <p class="quiet">{props.children}</p>
     </div>
-  );
-}
-
-/** An address that only its beginning tells apart; the whole is at hand. */
-export function ChatName({ chat }: { chat: string | undefined }): JSX.Element {
-  if (chat === undefined) return <em class="quiet">erased contact</em>;
-  const short = chat.length > 14 ? `${chat.slice(0, 8)}…` : chat;
-  return (
-    <span class="chat-name" title={chat}>
-      Web visitor <code safe>{short}</code>
-    </span>
   );
 }

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../../workflows/domain/tool.js';
 import type { Prisma } from '../../generated/client.js';
 import { toOnExpiry, type ApprovalEdits } from '../approval-rows.js';
 import { inOrder, readable, type Scope } from '../scope.js';
-import { addressesOf } from './addresses.js';
+import { windowClosesAt } from '../windows.js';
+import { chatLabels, type ChatLabel } from './chat-labels.js';
 
 export interface ApprovalView {
   approvalId: string;
@@ -21,6 +22,10 @@ export interface ApprovalView {
   /** The chat's address; undefined: erased. */
   chat: string | undefined;
   contactId: string;
+  /** The chat as people tell it from others; absent where nobody asked for it. */
+  with?: ChatLabel | undefined;
+  /** Until when the customer can be written to freely; absent: there is no such end. */
+  windowClosesAt?: Date | undefined;
   rule: string;
   /** Content from outside may have suggested it. */
   isTainted: boolean;
@@ -37,6 +42,8 @@ export interface ApprovalView {
   /** The REF that this one replaced, and the one that replaced it. */
   replaces?: string;
   replacedBy?: string;
+  /** What the one that this one replaced asked for, and who changed it. Absent: it replaces none, or was erased. */
+  changedFrom?: { arguments: JsonObject; by: string; at: Date };
   turnId: string;
   stepId: string;
   runState: string;
@@ -93,24 +100,88 @@ type Row = Prisma.ApprovalGetPayload<{ include: typeof include }>;
  * decided, in time. `closed`: everything else. A REF alone finds the newest first.
  */
 export type ApprovalFilter =
-  { state: ApprovalState | 'closed' | 'all' } | { ref: string } | { turnId: string } | { approvalId: string };
+  | {
+      state: ApprovalState | 'closed' | 'all';
+      tool?: string | undefined;
+      among?: readonly string[] | undefined;
+    }
+  | { ref: string }
+  | { turnId: string }
+  | { approvalId: string };
 
 /** Open ones with the nearest deadline first, others the newest first. */
 export async function listApprovals(
   scope: Scope,
-  { filter, limit, now }: { filter: ApprovalFilter; limit: number; now: Date },
+  {
+    filter,
+    limit,
+    now,
+    before,
+  }: {
+    filter: ApprovalFilter;
+    limit: number;
+    now: Date;
+    /** Goes on behind this request. */
+    before?: string | undefined;
+  },
 ): Promise<ApprovalView[]> {
-  const isOpen = 'state' in filter && filter.state === 'open';
   const rows = await scope.tx.approval.findMany({
     where: whereOf(filter, now),
-    orderBy: isOpen ? [{ expiresAt: 'asc' }, { id: 'asc' }] : [{ askedAt: 'desc' }, { id: 'asc' }],
+    orderBy: orderOf(filter),
     take: limit,
+    ...(before !== undefined && { cursor: { id: before }, skip: 1 }),
     include,
   });
   const chatIds = rows.map((row) => row.chatId);
-  const addresses = await addressesOf(scope, chatIds);
-  const channels = await channelsOf(scope, chatIds);
-  return inOrder(rows, (row) => viewOf(scope, row, { addresses, channels }));
+  const labels = await chatLabels(scope, chatIds);
+  const closing = await windowClosesAt(scope, chatIds);
+  return inOrder(rows, (row) => viewOf(scope, row, { labels, closing }));
+}
+
+/** Addresses are sealed: a text is looked for among so many requests, the newest. */
+export const SEARCHED_AT_MOST = 500;
+
+/** Ids of the requests whose REF, customer's number or own name holds the text, whatever the case. */
+export async function approvalsWithText(
+  scope: Scope,
+  { filter, text, now }: { filter: ApprovalFilter; text: string; now: Date },
+): Promise<string[]> {
+  const rows = await scope.tx.approval.findMany({
+    where: whereOf(filter, now),
+    orderBy: orderOf(filter),
+    take: SEARCHED_AT_MOST,
+    select: { id: true, ref: true, chatId: true },
+  });
+  const labels = await chatLabels(
+    scope,
+    rows.map((row) => row.chatId),
+  );
+  const wanted = folded(text);
+  return rows.flatMap(({ id, ref, chatId }) => {
+    const label = labels.get(chatId);
+    // A number is written with a plus by people, and without one by the platform.
+    const places = [ref, ref.replace('-', ''), `+${label?.address ?? ''}`, label?.name ?? ''];
+    return places.some((place) => folded(place).includes(wanted)) ? [id] : [];
+  });
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+/** Every tool that owners were ever asked about, by name. */
+export async function toolsAskedAbout({ tx }: Scope): Promise<string[]> {
+  const rows = await tx.approval.findMany({
+    where: { gate: 'approve' },
+    distinct: ['tool'],
+    select: { tool: true },
+  });
+  return rows.map(({ tool }) => tool).sort();
+}
+
+function orderOf(filter: ApprovalFilter): Prisma.ApprovalOrderByWithRelationInput[] {
+  const isOpen = 'state' in filter && filter.state === 'open';
+  return isOpen ? [{ expiresAt: 'asc' }, { id: 'asc' }] : [{ askedAt: 'desc' }, { id: 'asc' }];
 }
 
 /** The request that a REF means on surfaces of owners: the newest. */
@@ -123,30 +194,28 @@ function whereOf(filter: ApprovalFilter, now: Date): Prisma.ApprovalWhereInput {
   if ('ref' in filter) return { ref: filter.ref };
   if ('turnId' in filter) return { turnId: filter.turnId };
   if ('approvalId' in filter) return { id: filter.approvalId };
-  switch (filter.state) {
+  const { state, tool, among } = filter;
+  const which = {
+    gate: 'approve',
+    ...(tool !== undefined && { tool }),
+    ...(among && { id: { in: [...among] } }),
+  };
+  switch (state) {
     case 'all':
-      return { gate: 'approve' };
+      return which;
     case 'open':
-      return { gate: 'approve', state: 'open', expiresAt: { gt: now } };
+      return { ...which, state: 'open', expiresAt: { gt: now } };
     case 'closed':
-      return { gate: 'approve', OR: [{ state: { not: 'open' } }, { expiresAt: { lte: now } }] };
+      return { ...which, OR: [{ state: { not: 'open' } }, { expiresAt: { lte: now } }] };
     default:
-      return { gate: 'approve', state: filter.state };
+      return { ...which, state };
   }
-}
-
-async function channelsOf(scope: Scope, chatIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await scope.tx.chat.findMany({
-    where: { id: { in: [...new Set(chatIds)] } },
-    select: { id: true, account: { select: { channel: true } } },
-  });
-  return new Map(rows.map(({ id, account }) => [id, account.channel]));
 }
 
 async function viewOf(
   scope: Scope,
   row: Row,
-  { addresses, channels }: { addresses: Map<string, string>; channels: Map<string, string> },
+  { labels, closing }: { labels: Map<string, ChatLabel>; closing: Map<string, Date> },
 ): Promise<ApprovalView> {
   const decisions = await inOrder(row.decisions, (decision) => decisionOf(scope, decision));
   const decision = decisions.at(-1);
@@ -159,9 +228,11 @@ async function viewOf(
     tool: row.tool,
     arguments: row.state === 'edited' ? edited?.edits?.before : await argumentsOf(scope, row),
     chatId: row.chatId,
-    channel: channels.get(row.chatId) ?? '',
-    chat: addresses.get(row.chatId),
+    channel: labels.get(row.chatId)?.channel ?? '',
+    chat: labels.get(row.chatId)?.address,
     contactId: row.run.contactId,
+    with: labels.get(row.chatId),
+    windowClosesAt: closing.get(row.chatId),
     rule: row.rule,
     isTainted: row.step.tainted,
     state: toApprovalState(row.state),
@@ -206,17 +277,29 @@ async function decisionOf(scope: Scope, row: Row['decisions'][number]): Promise<
   };
 }
 
-async function neighboursOf(scope: Scope, row: Row): Promise<{ replaces?: string; replacedBy?: string }> {
-  const select = { ref: true };
+async function neighboursOf(
+  scope: Scope,
+  row: Row,
+): Promise<Pick<ApprovalView, 'replaces' | 'replacedBy' | 'changedFrom'>> {
   const before =
     row.replacesId === null
       ? null
-      : await scope.tx.approval.findUnique({ where: { id: row.replacesId }, select });
+      : await scope.tx.approval.findUnique({
+          where: { id: row.replacesId },
+          select: { ref: true, decisions: { where: { decision: 'edit' } } },
+        });
   const after =
     row.state === 'edited'
-      ? await scope.tx.approval.findFirst({ where: { replacesId: row.id }, select })
+      ? await scope.tx.approval.findFirst({ where: { replacesId: row.id }, select: { ref: true } })
       : null;
-  return { ...(before && { replaces: before.ref }), ...(after && { replacedBy: after.ref }) };
+  const changed = before?.decisions[0] && (await decisionOf(scope, before.decisions[0]));
+  return {
+    ...(before && { replaces: before.ref }),
+    ...(after && { replacedBy: after.ref }),
+    ...(changed?.edits && {
+      changedFrom: { arguments: changed.edits.before, by: changed.approver, at: changed.decidedAt },
+    }),
+  };
 }
 
 async function toldAbout(scope: Scope, turnId: string): Promise<string | undefined> {

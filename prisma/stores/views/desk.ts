@@ -1,5 +1,7 @@
 // The desk in a few numbers, and which chats a person has.
 import type { Scope } from '../scope.js';
+import { takeoverAt, type Takeover } from '../takeover.js';
+import { chatLabels, type ChatLabel } from './chat-labels.js';
 
 export interface DeskCounts {
   /** Requests that wait for an owner. */
@@ -33,4 +35,28 @@ export async function chatsTakenBy({ tx }: Scope, by: string): Promise<string[]>
     select: { id: true },
   });
   return rows.map(({ id }) => id);
+}
+
+export interface TakenChat extends Takeover {
+  chatId: string;
+  with: ChatLabel | undefined;
+}
+
+/** Every chat that a person has now, the longest first. */
+export async function takenChats(scope: Scope, { limit }: { limit: number }): Promise<TakenChat[]> {
+  const now = new Date();
+  const rows = await scope.tx.chat.findMany({
+    where: { pausedAt: { not: null }, OR: [{ pausedUntil: null }, { pausedUntil: { gt: now } }] },
+    orderBy: [{ pausedAt: 'asc' }, { id: 'asc' }],
+    take: limit,
+    select: { id: true, pausedAt: true, pausedUntil: true, pausedBy: true },
+  });
+  const labels = await chatLabels(
+    scope,
+    rows.map(({ id }) => id),
+  );
+  return rows.flatMap(({ id, ...row }) => {
+    const takeover = takeoverAt(row, now);
+    return takeover ? [{ ...takeover, chatId: id, with: labels.get(id) }] : [];
+  });
 }

@@ -1,12 +1,13 @@
 // What went out and did not, or perhaps not, arrive: for whoever has to find out, or to say it again themselves.
-import { inOrder, readable, type Scope } from '../scope.js';
-import { addressesOf } from './addresses.js';
+import { readableTogether, type Scope } from '../scope.js';
+import { chatLabels, type ChatLabel } from './chat-labels.js';
 
 export interface UndeliveredLine {
   outboxId: string;
   chatId: string;
   /** Whom it was for; undefined where nobody can read it any more. */
   chat: string | undefined;
+  with: ChatLabel | undefined;
   kind: string;
   /** `unknown` can be settled by a person (`settleByPerson`); `failed` is over. */
   state: 'unknown' | 'failed';
@@ -28,24 +29,29 @@ export async function listUndelivered(
     orderBy: [{ state: 'desc' }, { plannedAt: 'desc' }, { id: 'asc' }],
     take: limit,
   });
-  const addresses = await addressesOf(
+  const labels = await chatLabels(
     scope,
     rows.map((row) => row.chatId),
   );
-  return inOrder(rows, async (row): Promise<UndeliveredLine> => ({
-    outboxId: row.id,
-    chatId: row.chatId,
-    chat: addresses.get(row.chatId),
-    kind: row.kind,
-    state: row.state === 'unknown' ? 'unknown' : 'failed',
-    code: row.code ?? undefined,
-    text: await readable(scope, {
+  const texts = await readableTogether(
+    scope,
+    rows.map((row) => ({
       table: 'outbox',
       column: 'content_cipher',
       rowId: row.id,
       keyId: row.keyId,
       cipher: row.contentCipher,
-    }),
+    })),
+  );
+  return rows.map((row, index): UndeliveredLine => ({
+    outboxId: row.id,
+    chatId: row.chatId,
+    chat: labels.get(row.chatId)?.address,
+    with: labels.get(row.chatId),
+    kind: row.kind,
+    state: row.state === 'unknown' ? 'unknown' : 'failed',
+    code: row.code ?? undefined,
+    text: texts[index],
     turnId: row.turnId ?? undefined,
     plannedAt: row.plannedAt,
     attemptedAt: row.sendingAt ?? undefined,

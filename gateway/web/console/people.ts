@@ -1,0 +1,45 @@
+// The people of the business by the names that configuration gives them.
+import type { TenantConfiguration } from '../../../config/configuration.js';
+import { createPeople } from '../../arrival/people.js';
+
+export interface People {
+  /** "Deniz (owner)", "Dr. Kaya (operator)", "somebody on our phone", "the customer". */
+  nameOf: (speaker: string) => string;
+  /** The same at the head of what they wrote: "Customer", "Somebody on our phone". */
+  called: (speaker: string) => string;
+  operator: (operatorId: string) => string;
+  /** Who of them writes from this address; undefined: none of them. */
+  at: (address: string | undefined) => string | undefined;
+}
+
+export function peopleOf({ owners, operators }: Pick<TenantConfiguration, 'owners' | 'operators'>): People {
+  const atAddress = createPeople({ owners, operators });
+  const named = (people: readonly { id: string; name: string }[], id: string): string =>
+    people.find((one) => one.id === id)?.name ?? id;
+  const nameOf = (speaker: string): string => {
+    const id = speaker.slice(speaker.indexOf(':') + 1);
+    if (speaker.startsWith('owner:')) return `${named(owners, id)} (owner)`;
+    if (speaker.startsWith('operator:')) return `${named(operators, id)} (operator)`;
+    return PLAIN[speaker] ?? speaker;
+  };
+  return {
+    nameOf,
+    called: (speaker) => {
+      const name = nameOf(speaker).replace(/^the /, '');
+      return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    },
+    operator: (operatorId) => named(operators, operatorId),
+    at: (address) => {
+      const speaker = address === undefined ? undefined : atAddress(address);
+      return speaker === undefined ? undefined : nameOf(speaker);
+    },
+  };
+}
+
+const PLAIN: Record<string, string> = {
+  customer: 'the customer',
+  business: 'somebody on our phone',
+  platform: 'the platform',
+  assistant: 'the assistant',
+  human: 'a person',
+};
