@@ -14,7 +14,8 @@ type Words = Pick<Tenant, 'configuration'>;
 
 /**
  * Writes to every owner who is asked and hasn't said yes, wherever they have a chat of their own and policy lets them decide
- * there. Answers the outbox ids; asked again they are the same. None: nobody can be written to.
+ * there; that a request ran out, and a person has to get back to the customer, to every owner with a chat. Answers the outbox
+ * ids; asked again they are the same. None: nobody can be written to.
  */
 export async function planNotices(
   scope: Scope,
@@ -29,7 +30,7 @@ export async function planNotices(
     { id: buttonPayload('reject', approvalId), title: say(tenant, 'ownerButtonReject') },
   ];
   const planned: string[] = [];
-  for (const { chatId, ordinal } of await recipientsOf(scope, tenant, view)) {
+  for (const { chatId, ordinal } of await recipientsOf(scope, tenant, { view, about })) {
     const { outboxId } = await planMessage(scope, {
       chatId,
       contactId: view.contactId,
@@ -67,14 +68,19 @@ function textOf(tenant: Words, view: ApprovalView, about: NoticeAbout): string {
   }
 }
 
-/** Owners who are asked and haven't said yes, where policy lets them decide. */
-async function recipientsOf(scope: Scope, tenant: Words, view: ApprovalView): Promise<OwnerChat[]> {
+/** Owners who are asked and haven't said yes, where policy lets them decide; all of them where nobody can decide any more. */
+async function recipientsOf(
+  scope: Scope,
+  tenant: Words,
+  { view, about }: { view: ApprovalView; about: NoticeAbout },
+): Promise<OwnerChat[]> {
   const { surfaces } = tenant.configuration.policy;
   const { account } = await scope.tx.chat.findUniqueOrThrow({
     where: { id: view.chatId },
     select: { account: { select: { accountKey: true } } },
   });
   const chats = await chatsOfOwners(scope, tenant, account);
+  if (about === 'expired') return chats.filter(({ chatId }) => chatId !== view.chatId);
   return chats.filter(
     ({ ownerId: id, surface }) =>
       surfaces.includes(surface) && isAsked(view, { surface, id }) && !view.yeses.includes(id),

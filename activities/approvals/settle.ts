@@ -7,6 +7,7 @@ import type { Scope } from '../../prisma/stores/scope.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import type { Approver } from '../../workflows/domain/approval.js';
 import type { ActivityDeps } from '../deps.js';
+import { auditHandOff } from '../desk/hand-off.js';
 import type { Tenant } from '../tenants.js';
 import { planNotices } from './notices.js';
 
@@ -98,7 +99,13 @@ async function noticesAfter(
 ): Promise<string[]> {
   const { approvalId, settlement, onExpiry } = row;
   if (settlement === 'expired' && onExpiry === 'handOff') {
-    return planNotices(scope, tenant, { approvalId, about: 'expired' });
+    const notices = await planNotices(scope, tenant, { approvalId, about: 'expired' });
+    const { chatId, turnId } = await scope.tx.approval.findUniqueOrThrow({
+      where: { id: approvalId },
+      select: { chatId: true, turnId: true },
+    });
+    await auditHandOff(scope, { chatId, turnId, reason: 'approval_expired', told: notices.length });
+    return notices;
   }
   const isNewer = settlement === 'open' && approvalId !== askedId;
   return isNewer ? planNotices(scope, tenant, { approvalId, about: 'request' }) : [];

@@ -21,6 +21,8 @@ const TOLD = {
   transactional_support: 'handOffTransactionalSupport',
   model_cap: 'handOffModelCap',
   human_only: 'handOffHumanOnly',
+  /** Owners are told by the words of its request, which name it (activities/approvals/notices.ts). */
+  approval_expired: undefined,
   takeover: undefined,
   shift: undefined,
 } as const satisfies Record<string, Exclude<DeskSentenceKey, 'handOffNotice'> | undefined>;
@@ -49,16 +51,24 @@ export function isHandOffReason(name: string): name is HandOffReason {
  */
 export async function handOff(scope: Scope, tenant: Tenant, matter: HandedOff): Promise<string[]> {
   const notices = await planNotices(scope, tenant, matter);
-  const isKnown = await scope.tx.audit.count({ where: { subjectId: matter.turnId, event: 'handed_off' } });
-  if (isKnown > 0) return notices;
-  await appendAudit(scope.tx, {
-    stream: matter.chatId,
-    event: 'handed_off',
-    subjectId: matter.turnId,
-    actor: 'assistant',
-    facts: { reason: matter.reason, told: notices.length },
-  });
+  await auditHandOff(scope, { ...matter, told: notices.length });
   return notices;
+}
+
+/** Audits, once for a turn, that a matter went to people: so many owners are written to about it. */
+export async function auditHandOff(
+  scope: Scope,
+  { chatId, turnId, reason, told }: Pick<HandedOff, 'chatId' | 'turnId' | 'reason'> & { told: number },
+): Promise<void> {
+  const isKnown = await scope.tx.audit.count({ where: { subjectId: turnId, event: 'handed_off' } });
+  if (isKnown > 0) return;
+  await appendAudit(scope.tx, {
+    stream: chatId,
+    event: 'handed_off',
+    subjectId: turnId,
+    actor: 'assistant',
+    facts: { reason, told },
+  });
 }
 
 /** The same for a matter that a run can't take further. */

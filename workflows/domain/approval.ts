@@ -45,6 +45,52 @@ export function isAsked(
   return approvers.length === 0 || approvers.includes(id);
 }
 
+/** All that a decision depends on. */
+export interface Standing {
+  state: ApprovalState;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+  approvers: readonly string[];
+  needed: number;
+}
+
+/** Why a request takes no answer from this approver, as far as they may hear it. */
+export function answerRefusal(
+  standing: Standing,
+  approver: Approver,
+  now: number,
+): 'not_asked' | 'expired' | 'edited' | 'already_decided' | undefined {
+  // Asked first: what became of a request is not everybody's to know.
+  if (!isAsked(standing, approver)) return 'not_asked';
+  switch (standing.state) {
+    case 'open':
+      return standing.expiresAt > now ? undefined : 'expired';
+    case 'expired':
+    case 'edited':
+      return standing.state;
+    case 'approved':
+    case 'rejected':
+    case 'used':
+      return 'already_decided';
+  }
+}
+
+export type Answered =
+  | { outcome: 'decided'; state: 'approved' | 'rejected' }
+  /** `missing`: how many more have to say yes. */
+  | { outcome: 'counted' | 'already_said'; missing: number };
+
+/** What an answer makes of an open request. One no ends it; yeses are counted by person. */
+export function answered(
+  { needed, yeses }: { needed: number; yeses: ReadonlySet<string> },
+  answer: { decision: ApprovalDecision; approverId: string },
+): Answered {
+  if (answer.decision === 'reject') return { outcome: 'decided', state: 'rejected' };
+  if (yeses.has(answer.approverId)) return { outcome: 'already_said', missing: needed - yeses.size };
+  const missing = needed - yeses.size - 1;
+  return missing > 0 ? { outcome: 'counted', missing } : { outcome: 'decided', state: 'approved' };
+}
+
 /** Letters and digits that can't be taken for one another when read aloud or typed from a small screen. */
 export const REF_ALPHABET = 'ACDEFGHJKLMNPQRTUVWXY34679';
 const REF_PATTERN = /^[A-Z]-[A-Z0-9]{4}$/;

@@ -142,7 +142,14 @@ describe('a request that nobody answers', function () {
     await owners.desk.conversations.wakeRun(asked);
     assert.match(await owners.told(asked), /person|team|colleague|somebody|someone/i);
     assert.deepEqual(await owners.stateOf(asked.approvalId), { approval: 'expired', step: 'refused' });
-    await owners.noticeTo('bo', `Nobody answered ${asked.ref} in time`);
+    // Somebody has to get back to the customer: whoever has said yes hears of it too.
+    for (const owner of ['ada', 'bo'] as const) {
+      await owners.noticeTo(owner, `Nobody answered ${asked.ref} in time`);
+    }
+    const handedOff = await owners.inDesk((tx) =>
+      tx.audit.findMany({ where: { subjectId: asked.turnId, event: 'handed_off' }, select: { facts: true } }),
+    );
+    assert.deepEqual(handedOff, [{ facts: { reason: 'approval_expired', told: 3 } }]);
     const [message] = await owners.inDesk((tx) => tx.inbox.findMany({ where: { turnId: asked.turnId } }));
     assert.equal(message?.state, 'handed_off');
     assert.ok(!(await owners.isBooked(asked)));

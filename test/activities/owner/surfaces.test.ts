@@ -197,6 +197,55 @@ describe('an approval elsewhere', function () {
     await owners.say('ada', `no ${other.ref}`);
   });
 
+  it('turned down in Temporal is left alone, and the customer hears no', async () => {
+    const asked = await owners.ask();
+    const run = owners.desk.client.workflow.getHandle(toolRunWorkflowId(asked));
+    await run.signal(decideApproval, { ref: asked.ref, decision: 'reject' });
+    assert.match(await owners.told(asked), /can't do this one/);
+    assert.deepEqual(await owners.stateOf(asked.approvalId), { approval: 'rejected', step: 'refused' });
+    assert.deepEqual(await decidedOn(owners, asked.approvalId), [
+      { decision: 'reject', surface: 'temporal' },
+    ]);
+    assert.ok(!(await owners.isBooked(asked)));
+  });
+
+  it('typed into Temporal comes too late when its time is over', async () => {
+    const asked = await owners.ask();
+    await owners.expire(asked.approvalId);
+    const run = owners.desk.client.workflow.getHandle(toolRunWorkflowId(asked));
+    await run.signal(decideApproval, { ref: asked.ref, decision: 'approve' });
+    assert.match(await owners.told(asked), /nothing has been arranged/);
+    assert.deepEqual(await owners.stateOf(asked.approvalId), { approval: 'expired', step: 'refused' });
+    const refused = await owners.refusals({ subjectId: asked.approvalId });
+    const { ref } = asked;
+    assert.deepEqual(refused, [
+      { event: 'approval_refused', surface: 'temporal', decision: 'approve', outcome: 'expired', ref },
+    ]);
+    assert.ok(!(await owners.isBooked(asked)));
+  });
+
+  it('takes no change and no nonsense from Temporal, and waits on', async () => {
+    const asked = await owners.ask();
+    const { desk } = owners;
+    const run = desk.client.workflow.getHandle(toolRunWorkflowId(asked));
+    const { ref } = asked;
+    for (const signal of [
+      { ref, decision: 'edit', arguments: { time: '11:00' } },
+      { ref, decision: 'APPROVE' },
+      { ref: 'K7', decision: 'approve' },
+      'approve',
+      null,
+    ]) {
+      await run.signal('decideApproval', signal);
+    }
+    await run.signal(decideApproval, { ref, decision: 'approve' });
+    assert.match(await owners.told(asked), /booked/i);
+    assert.ok(await owners.isBooked(asked), 'as it was asked');
+    assert.deepEqual(await decidedOn(owners, asked.approvalId), [
+      { decision: 'approve', surface: 'temporal' },
+    ]);
+  });
+
   it('tells the customer the reason of a typed no', async () => {
     const asked = await owners.ask();
     await owners.say('bo', `REJECT ${asked.ref}: the bench is broken`);
