@@ -96,7 +96,12 @@ describe('what nobody sends by accident', function () {
 
     const body = (more: string): string => `{"id":"${randomUUID()}","text":"x"${more}}`;
     const bodies: [string, () => [string | Buffer, { chat?: string; type?: string }?], number, RegExp][] = [
-      ['a body of more than 1 MB', () => [body(`,"a":"${'x'.repeat(1_100_000)}"`)], 413, /larger than is taken here/],
+      [
+        'a body of more than 1 MB',
+        () => [body(`,"a":"${'x'.repeat(1_100_000)}"`)],
+        413,
+        /larger than is taken here/,
+      ],
       ['lists within lists', () => ['['.repeat(LEVELS) + ']'.repeat(LEVELS)], 400, /message/],
       [
         'objects within objects',
