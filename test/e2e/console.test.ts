@@ -1,6 +1,7 @@
 // The owner's console by keyboard alone, in a browser, over a whole desk: a yes is carried out, a change asks once more, a no
 // and a silence do nothing, and everything can be stopped; on a desk and on a phone.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DateTime } from 'luxon';
 import type { FastifyInstance } from 'fastify';
 import type { Browser, Page } from 'puppeteer-core';
@@ -25,6 +26,8 @@ import { skipAloud } from '../support/skip.js';
 const WAIT_MS = 60_000;
 /** No page has so many places to go to. */
 const TABS_AT_MOST = 80;
+/** Two seconds of a person's patience. */
+const LOOKS_AT_MOST = 20;
 
 interface Asked {
   ref: string;
@@ -368,15 +371,23 @@ describe('the owner console, by keyboard', function () {
   async function tabTo(selector: string): Promise<void> {
     for (let pressed = 0; pressed < TABS_AT_MOST; pressed += 1) {
       await page.keyboard.press('Tab');
-      const at = (await page.evaluate(LOOK_AT_FOCUS, selector)) as {
-        isThere: boolean;
-        isSeen: boolean;
-        what: string;
-      };
+      const at = await lookedAt(selector);
       assert.ok(at.isSeen, `nobody sees that the keyboard is at ${at.what}`);
       if (at.isThere) return;
     }
     assert.fail(`the keyboard never comes to ${selector}`);
+  }
+
+  /** Where the keyboard is. The page may be on its way there, or just getting a newer list, so it is given a moment. */
+  async function lookedAt(selector: string): Promise<{ isThere: boolean; isSeen: boolean; what: string }> {
+    const look = () =>
+      page.evaluate(LOOK_AT_FOCUS, selector) as Promise<{ isThere: boolean; isSeen: boolean; what: string }>;
+    for (let looks = 1; looks < LOOKS_AT_MOST; looks += 1) {
+      const at = await look();
+      if (at.isSeen) return at;
+      await sleep(100);
+    }
+    return look();
   }
 
   async function focused(property: 'id' | 'textContent'): Promise<string> {
