@@ -7,7 +7,7 @@ import { errorFacts } from '../../config/logger.js';
 import { keepFailure } from '../../prisma/stores/failures.js';
 import { closeRun } from '../../prisma/stores/runs.js';
 import type { Scope } from '../../prisma/stores/scope.js';
-import { finishStep, lockStep, startStep } from '../../prisma/stores/steps.js';
+import { finishStep, takeBackStart } from '../../prisma/stores/steps.js';
 import { taintTurn } from '../../prisma/stores/turns.js';
 import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import { type ErrorCode, FAILURE_TYPES, retryClass } from '../../workflows/domain/failures.js';
@@ -115,17 +115,15 @@ async function settle(deps: ActivityDeps, tenant: Tenant, claimed: Claimed): Pro
     : undefined;
   if (happened === undefined) return leaveUnknown(deps, tenant, claimed);
   if (happened !== false) return record(deps, tenant, claimed, happened);
-  // Certainly not done, and no longer possible under the old deadline: calling it now is the first time, not the second.
-  const restarted = await deps.inScope(tenant.tenantId, async (scope) => {
-    const current = await lockStep(scope, step.stepId);
-    if (current.state !== 'started' || current.fence !== claimed.fence) return undefined;
-    const started = await startStep(scope, { stepId: step.stepId, timeoutMs: claimed.tool.timeoutMs });
-    const { argumentsHash } = step;
-    await audit(scope, claimed, 'step_started', { argumentsHash, attempt: current.attempts + 1 });
-    return started;
+  // Certainly not done, and no longer possible under the old deadline: it is as if nothing had begun, so everything is asked
+  // once more, the yes included. What was right then need not be right any more.
+  const again = await deps.inScope(tenant.tenantId, async (scope) => {
+    const { stepId } = step;
+    const isOurs = await takeBackStart(scope, { stepId, fence: claimed.fence });
+    return isOurs ? claimStep(scope, deps, tenant, stepId) : undefined;
   });
-  if (!restarted) throw unsettled('another worker has taken this step over');
-  return callTool(deps, tenant, { ...claimed, ...restarted });
+  if (!again) throw unsettled('another worker has taken this step over');
+  return again.kind === 'settled' ? again.outcome : carryOut(deps, tenant, again);
 }
 
 async function record(

@@ -34,11 +34,13 @@ export async function lookAgain(
     if (!seen.isOurs) throw later('another worker has taken this step over');
     const { hold } = seen;
     if (hold) return deps.inScope(tenantId, (scope) => holdBack(scope, claimed, hold));
-    if (!isEffect || performance.now() - lookedAt <= LOOK_HOLDS_MS) return undefined;
+    if (!isEffect) return undefined;
+    // After the deadline whoever settles the step relies on it that nobody calls any more, however fresh the look is.
     if (Date.now() > callBy.getTime()) {
       await deps.inScope(tenantId, (scope) => takeBackStart(scope, { stepId, fence }));
       throw later('there was no time left to call');
     }
+    if (performance.now() - lookedAt <= LOOK_HOLDS_MS) return undefined;
   }
 }
 

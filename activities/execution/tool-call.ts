@@ -5,11 +5,16 @@ import type { Tenant } from '../tenants.js';
 import type { Claimed } from './claim-step.js';
 import { managedValues } from './managed-values.js';
 
-/** A tool that hasn't answered by its deadline has failed, whatever it does afterwards: its fence is gone. */
+/**
+ * A tool that hasn't answered by its deadline has failed, whatever it does afterwards: its fence is gone. With no time left it
+ * isn't called at all.
+ */
 export async function callInTime<Result>(
   callBy: Date,
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
+  const leftMs = callBy.getTime() - Date.now();
+  if (leftMs <= 0) throw new ToolCallError('clean', { isTimeout: true });
   const deadline = new AbortController();
   const signal = AbortSignal.any([Context.current().cancellationSignal, deadline.signal]);
   let timer: NodeJS.Timeout | undefined;
@@ -17,7 +22,7 @@ export async function callInTime<Result>(
     timer = setTimeout(() => {
       deadline.abort();
       reject(new ToolCallError('unclear', { isTimeout: true }));
-    }, callBy.getTime() - Date.now());
+    }, leftMs);
   });
   try {
     return await Promise.race([call(signal), late]);

@@ -1,5 +1,6 @@
 // Effects of which nobody knows whether they happened: never called again, settled by their tool's own check or by a person.
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { settleUnknown } from '../../activities/execution/settle-unknown.js';
 import { ToolCallError } from '../../activities/tools/provider.js';
@@ -122,6 +123,41 @@ describe('an effect', function () {
     assert.equal((await bench.execute(step.stepId, { attempt: 2 })).kind, 'succeeded');
     assert.equal(bench.shelf.calls.length, 2);
     assert.equal(new Set(bench.shelf.calls.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+  });
+
+  it('that certainly did not happen needs everything once more: a decision that is over, and a policy that says no, end it', async () => {
+    const step = await unanswered(60_000);
+    bench.shelf.didItHappen = async () => false;
+    bench.shelf.call = async () => ({ summary: 'Lent.' });
+    const closed = { name: 'closed', when: {}, then: 'deny' } as const;
+    bench.configure((own) => ({ ...own, policy: { ...own.policy, rules: [closed] } }));
+    try {
+      assert.deepEqual(await bench.execute(step.stepId, { attempt: 2 }), {
+        kind: 'refused',
+        reason: 'changed',
+      });
+    } finally {
+      bench.configure((own) => ({ ...own, policy: { ...own.policy, rules: [] } }));
+    }
+    assert.equal(bench.shelf.calls.length, 1);
+  });
+
+  it('is not begun after its deadline, however fresh the look before it is', async () => {
+    const step = await approved();
+    const { inScope } = bench;
+    let transactions = 0;
+    const stalled: typeof inScope = async (tenantId, work) => {
+      transactions += 1;
+      // Between the claim and the look: longer than the tool may take.
+      if (transactions === 2) await sleep(LEND.timeoutMs + 200);
+      return inScope(tenantId, work);
+    };
+    const deps = { ...bench.deps, inScope: stalled };
+    await assert.rejects(bench.execute(step.stepId, { deps }), unsettled());
+    assert.equal(bench.shelf.calls.length, 0);
+    assert.equal((await rowOf(step.stepId)).state, 'accepted');
+    assert.equal((await bench.execute(step.stepId, { attempt: 2 })).kind, 'succeeded');
+    assert.equal(bench.shelf.calls.length, 1);
   });
 
   it('that another worker has taken over is neither settled nor closed by the slow one', async () => {

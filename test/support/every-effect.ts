@@ -19,7 +19,11 @@ const historySchema = z.object({
 
 const ofStep = z.object({ stepId: z.string() });
 const ofApproval = z.object({ approvalId: z.string() });
-const verdict = z.object({ kind: z.string(), approval: ofApproval.optional() });
+const verdict = z.object({
+  kind: z.string(),
+  effect: z.string().optional(),
+  approval: ofApproval.optional(),
+});
 const settled = z.object({ settlement: z.string(), newer: ofApproval.optional() });
 const outcome = z.object({ kind: z.string() });
 
@@ -29,7 +33,8 @@ const NOTHING_DONE: readonly string[] = ['refused', 'parked'];
 /**
  * What was done without its yes, a sentence each; none: everything had one. A step that was accepted with an approval needs
  * `settleApproval` to have said `approved` for it, or for the newer one that followed after an edit, before its `executeStep`
- * is scheduled; one that the checks never accepted may not be tried at all. A try that only found itself refused did nothing.
+ * is scheduled; one that the checks never accepted may not be tried at all, and an effect about which nobody was asked is one
+ * that policy would have had to allow: no recorded business does. A try that only found itself refused did nothing.
  */
 export function effectsWithoutTheirYes(history: unknown): string[] {
   const { events } = historySchema.parse(history);
@@ -40,6 +45,8 @@ export function effectsWithoutTheirYes(history: unknown): string[] {
   );
   /** Absent: never accepted. No ids: accepted without a need for a yes. */
   const asked = new Map<string, string[]>();
+  /** Effects that nobody was asked about. */
+  const unasked = new Set<string>();
   const approved = new Set<string>();
   const wrong: string[] = [];
   const scheduled = new Map<string, { name: string; input: unknown }>();
@@ -53,6 +60,7 @@ export function effectsWithoutTheirYes(history: unknown): string[] {
       // One that never answered may have done it.
       const answer = outcome.safeParse(resultOf.get(eventId)).data?.kind ?? 'no answer';
       if (NOTHING_DONE.includes(answer)) continue;
+      if (unasked.has(stepId)) wrong.push(`step ${stepId} is an effect, and nobody was asked for a yes`);
       const yeses = asked.get(stepId);
       if (yeses === undefined)
         wrong.push(`step ${stepId} was executed (${answer}) without ever being accepted`);
@@ -62,8 +70,11 @@ export function effectsWithoutTheirYes(history: unknown): string[] {
       const { name, input } = scheduled.get(done.scheduledEventId) ?? {};
       const result = read(done.result);
       if (name === 'validate') {
-        const { kind, approval } = verdict.parse(result);
-        if (kind === 'accepted') asked.set(ofStep.parse(input).stepId, approval ? [approval.approvalId] : []);
+        const { kind, effect = 'read', approval } = verdict.parse(result);
+        if (kind !== 'accepted') continue;
+        const { stepId } = ofStep.parse(input);
+        asked.set(stepId, approval ? [approval.approvalId] : []);
+        if (!approval && effect !== 'read') unasked.add(stepId);
       } else if (name === 'settleApproval') {
         const { approvalId } = ofApproval.parse(input);
         const { settlement, newer } = settled.parse(result);

@@ -102,6 +102,15 @@ describe('a history with an effect without its yes is caught', () => {
     assert.match(effectsWithoutTheirYes(doctored).join(), /without ever being accepted/);
   });
 
+  it('when nobody was asked at all', () => {
+    const doctored = answering(
+      approved,
+      'validate',
+      ({ approval: _forgotten, ...answer }: { approval?: unknown }) => answer,
+    );
+    assert.match(effectsWithoutTheirYes(doctored).join(), /nobody was asked for a yes/);
+  });
+
   it('when the yes came after the step had begun', () => {
     const at = (activity: string): number =>
       approved.events.findIndex((event) => JSON.stringify(event).includes(`"name":"${activity}"`));
