@@ -103,11 +103,7 @@ describe('a history with an effect without its yes is caught', () => {
   });
 
   it('when nobody was asked at all', () => {
-    const doctored = answering(
-      approved,
-      'validate',
-      ({ approval: _forgotten, ...answer }: { approval?: unknown }) => answer,
-    );
+    const doctored = answering(approved, 'validate', (answer) => ({ ...answer, approval: undefined }));
     assert.match(effectsWithoutTheirYes(doctored).join(), /nobody was asked for a yes/);
   });
 
