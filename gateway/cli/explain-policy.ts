@@ -1,7 +1,13 @@
 // Which rule decides a call, and why each earlier one doesn't: in words, from configuration alone. Shows the arguments that
 // it was given, so it is for a terminal.
 import type { TenantConfiguration } from '../../config/configuration.js';
-import { decideByPolicy, tryRules, type PolicyQuestion, type RuleTrial } from '../../config/policy.js';
+import {
+  decideByPolicy,
+  tryRules,
+  type OverruledFor,
+  type PolicyQuestion,
+  type RuleTrial,
+} from '../../config/policy.js';
 
 export function explainPolicy(configuration: TenantConfiguration, question: PolicyQuestion): string {
   const trials = tryRules(configuration, question);
@@ -15,16 +21,22 @@ export function explainPolicy(configuration: TenantConfiguration, question: Poli
   ].join('\n');
 }
 
+const OVERRULED: Record<OverruledFor, string> = {
+  untrusted_content: 'untrusted content may have suggested this',
+  group: 'in a group anybody could give the requester’s yes',
+};
+
 const SIGNS: Record<RuleTrial['outcome'], string> = {
   decides: 'decides',
   passed_over: 'does not match',
-  overruled: 'matches, and is overruled: untrusted content may have suggested this',
+  overruled: 'matches, and is overruled',
   skipped: 'matches, and is skipped: only an owner’s yes is looked for by now',
 };
 
-function trialInWords({ rule, findings, outcome }: RuleTrial, number: number): string[] {
+function trialInWords({ rule, findings, outcome, overruledFor }: RuleTrial, number: number): string[] {
+  const why = overruledFor === undefined ? '' : `: ${OVERRULED[overruledFor]}`;
   return [
-    `${number}. ${rule.name} (${rule.then}): ${SIGNS[outcome]}`,
+    `${number}. ${rule.name} (${rule.then}): ${SIGNS[outcome]}${why}`,
     ...findings
       .filter(({ holds }) => outcome !== 'passed_over' || !holds)
       .map(

@@ -11,6 +11,8 @@ import { CommandProblem } from './problem.js';
 export interface Target {
   databaseUrl: string;
   temporal: { address: string; namespace: string; uiUrl?: string };
+  /** Where people reach the gateway. Absent: the environment doesn't say. */
+  gatewayUrl?: string;
   /** Absent: this environment names none. */
   masterKeyFile?: string;
   /** Said when something can't be reached. */
@@ -26,7 +28,12 @@ export const DATA_DIRECTORY = join(ROOT, '.aroko');
 
 const runFile = z.object({
   startedAt: z.string(),
-  addresses: z.object({ postgres: z.string(), temporal: z.string(), temporalUi: z.string().optional() }),
+  addresses: z.object({
+    postgres: z.string(),
+    temporal: z.string(),
+    temporalUi: z.string().optional(),
+    chat: z.string().optional(),
+  }),
 });
 const secretsFile = z.object({ databasePasswords: z.object({ app: z.string() }) });
 
@@ -69,6 +76,7 @@ function localStart(directory: string): Target {
       namespace: 'default',
       ...(run.addresses.temporalUi !== undefined && { uiUrl: run.addresses.temporalUi }),
     },
+    ...(run.addresses.chat !== undefined && { gatewayUrl: new URL(run.addresses.chat).origin }),
     masterKeyFile: join(directory, 'master-key'),
     hint: `Is the Aroko that was started at ${run.startedAt} in ${directory} still running?`,
   };

@@ -13,7 +13,7 @@ export function addSecretCommands(program: Command, deps: CliDeps): void {
     .helpCommand(false)
     .command('make')
     .description(
-      'write passwords, the master key and the API token, each to a file of its own; keeps what is there',
+      'write passwords, the master key and the tokens, each to a file of its own; keeps what is there',
     )
     .option('--dir <folder>', 'where to', 'secrets')
     .option('--postgres <host:port>', 'where Aroko’s own Postgres is found', 'aroko-postgres:5432')
@@ -37,6 +37,7 @@ function make(deps: CliDeps, { dir, postgres }: { dir: string; postgres: string 
     { 'read-database-url': urlAs('aroko_read', password(), 'aroko') },
     { 'master-key': randomBytes(32).toString('base64') },
     { 'api-token': randomBytes(32).toString('base64url') },
+    { 'metrics-token': randomBytes(32).toString('base64url') },
   ];
   const made: string[] = [];
   const kept: string[] = [];
