@@ -140,7 +140,8 @@ export async function openDesk(
   const { temporal, applicationUrl } = where;
   const shipped = [...loadConfiguration({ directory: 'config' }).tenants.values()][0];
   if (!shipped) throw new Error('the shipped configuration has no tenant');
-  const configuration = configure(shipped);
+  // Whatever the date is: who says "Friday" means one that is open.
+  const configuration = configure({ ...shipped, business: { ...shipped.business, closedDates: [] } });
   const database = openDatabase({ url: applicationUrl, poolSize: 20 });
   const observer =
     where.observerUrl === undefined ? database : openDatabase({ url: where.observerUrl, poolSize: 4 });

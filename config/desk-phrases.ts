@@ -26,10 +26,18 @@ export const DESK_SENTENCES = {
   operatorWhich: { required: ['list'], optional: [] },
   /** The code without a word of answer. */
   operatorNoAnswer: WITH_REF,
+  /** A voice note or a picture, and what was passed on from somewhere else: neither answers anything. */
+  operatorOnlyWritten: WITH_REF,
+  operatorForwarded: WITH_REF,
   /** To the customer: that somebody was asked, what they say, and that nobody has answered. */
   operatorAsked: { required: ['operator', 'ref'], optional: [] },
   operatorAnswer: { required: ['answer'], optional: [] },
   operatorNobody: { required: ['operator'], optional: [] },
+  /** To the customer: the question never reached whoever was asked. */
+  operatorUnreachable: { required: ['operator'], optional: [] },
+  /** To owners: the same, with the code of the channel; and an answer that didn't reach a customer. */
+  operatorUndelivered: { required: ['ref', 'who', 'operator', 'code'], optional: [] },
+  answerUndelivered: { required: ['who', 'code'], optional: ['text'] },
 
   /** To an owner who commands the desk. */
   deskPaused: PLAIN,

@@ -1,6 +1,7 @@
 // Who is who: a number, an account or an id that two people or two desks share would make the assistant take one for the
 // other, so each is one's own.
 import type { TenantConfiguration } from './configuration.js';
+import { APPROVAL_SURFACES } from '../workflows/domain/approval.js';
 import { accountsOf } from './accounts.js';
 import type { Explained } from './schema/explain.js';
 import type { ReadSections } from './schema/sections.js';
@@ -17,7 +18,12 @@ interface Claim {
 
 /** Problems among the owners, operators and numbers of one tenant. */
 export function peopleProblems(sections: ReadSections): Explained[] {
-  return [...idProblems(sections), ...numberProblems(sections), ...accountKeyProblems(sections)];
+  return [
+    ...idProblems(sections),
+    ...reservedProblems(sections),
+    ...numberProblems(sections),
+    ...accountKeyProblems(sections),
+  ];
 }
 
 function idProblems({ owners = [], operators = [] }: ReadSections): Explained[] {
@@ -46,6 +52,54 @@ function idProblems({ owners = [], operators = [] }: ReadSections): Explained[] 
         right: 'an id of its own: whoever is both is listed as an owner only',
       })),
   ];
+}
+
+/**
+ * Approvals and the audit sign with these where no person is meant, and a list of approvers means a surface by its name:
+ * somebody called so would pass for it.
+ */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...APPROVAL_SURFACES,
+  'chat',
+  'assistant',
+  'business',
+  'clock',
+  'customer',
+  'gateway',
+  'group',
+  'human',
+  'operator',
+  'owner',
+  'platform',
+  'shift',
+  'superseded',
+  'system',
+  'worker',
+]);
+
+function reservedProblems({ owners = [], operators = [] }: ReadSections): Explained[] {
+  const names = [
+    ...owners.flatMap(({ id, groups }, person) => [
+      { path: ['owners', person, 'id'], name: id, is: 'an owner' },
+      ...groups.map((name, index) => ({
+        path: ['owners', person, 'groups', index],
+        name,
+        is: 'a group of owners',
+      })),
+    ]),
+    ...operators.map(({ id }, person) => ({
+      path: ['operators', person, 'id'],
+      name: id,
+      is: 'an operator',
+    })),
+  ];
+  return names
+    .filter(({ name }) => RESERVED.has(name))
+    .map(({ path, name, is }) => ({
+      path,
+      wrong: `"${name}" is the name of a part of the desk itself, so ${is} can't be called so`,
+      right: 'another name: approvals and the audit are signed with it',
+    }));
 }
 
 /** A number is one person's: what arrives from it is theirs. The desk's own number is nobody's. */

@@ -5,7 +5,8 @@ import type { Weekday } from './calendar.js';
 
 /**
  * The first rule that matches decides (`decideByPolicy`). No rule matches: an effect needs approval, anything unknown is
- * denied. An effect that untrusted content may have suggested needs an owner's yes whatever a rule allows.
+ * denied. An effect that untrusted content may have suggested needs an owner's yes whatever a rule allows, and so does what
+ * would need the requester's in a group: anybody could give it there.
  */
 export interface Policy {
   rules: PolicyRule[];

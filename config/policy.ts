@@ -31,21 +31,29 @@ export interface PolicyAnswer {
 export interface PolicyExplanation {
   /** The conditions of the rule that decided. */
   matched: string[];
-  /** Rules that would have let the call pass, and don't count because untrusted content may have suggested it. */
+  /** Rules that would have been content with less than an owner's yes, where one is needed (`OverruledFor`). */
   overruled: string[];
   /** The earlier rules, each with its first condition that doesn't hold. */
   passedOver: { rule: string; condition: string }[];
 }
+
+/**
+ * What takes a rule its effect: untrusted content may have suggested this (spec G9); in a group everybody could give the yes
+ * that is the requester's (spec D2).
+ */
+export type OverruledFor = 'untrusted_content' | 'group';
 
 /** A rule against a call, condition by condition. */
 export interface RuleTrial {
   rule: PolicyRule;
   findings: Finding[];
   /**
-   * `overruled`: it matches, and lets an effect pass that untrusted content may have suggested. What comes after it is asked
-   * only for the owners who then have to say yes; other rules that match are `skipped`.
+   * `overruled`: it matches, and would be content with less than an owner's yes where one is needed. What comes after it is
+   * asked only for the owners who then have to say yes; other rules that match are `skipped`.
    */
   outcome: 'decides' | 'passed_over' | 'overruled' | 'skipped';
+  /** Why it is overruled; absent otherwise. */
+  overruledFor?: OverruledFor | undefined;
 }
 
 /** Tries the rules in their order, down to the one that decides. */
@@ -55,23 +63,31 @@ export function tryRules({ policy, business }: PolicyTerms, question: PolicyQues
   for (const rule of policy.rules) {
     const findings = findingsOf(rule.when, question, business.timeZone);
     const matches = findings.every(({ holds }) => holds);
-    const outcome: RuleTrial['outcome'] = matches ? outcomeOf(rule, question, isOverruled) : 'passed_over';
-    trials.push({ rule, findings, outcome });
+    const overruledFor: OverruledFor | undefined =
+      matches && !isOverruled ? overruling(rule, question) : undefined;
+    const outcome: RuleTrial['outcome'] = !matches
+      ? 'passed_over'
+      : isOverruled && rule.then !== 'approve'
+        ? 'skipped'
+        : overruledFor === undefined
+          ? 'decides'
+          : 'overruled';
+    trials.push({ rule, findings, outcome, overruledFor });
     if (outcome === 'decides') break;
     isOverruled ||= outcome === 'overruled';
   }
   return trials;
 }
 
-/** An effect that untrusted content may have suggested needs an owner's yes, even where a rule would allow it (spec G9). */
-function outcomeOf(
+/** Why an owner has to say yes, even where this rule would be content with less. */
+function overruling(
   { then }: PolicyRule,
-  { tool, isTainted }: PolicyQuestion,
-  isOverruled: boolean,
-): RuleTrial['outcome'] {
-  if (isOverruled) return then === 'approve' ? 'decides' : 'skipped';
-  const isTooLittle = isTainted && tool.effect !== 'read' && (then === 'allow' || then === 'confirm');
-  return isTooLittle ? 'overruled' : 'decides';
+  { tool, isTainted, chatKind }: PolicyQuestion,
+): OverruledFor | undefined {
+  if (isTainted && tool.effect !== 'read' && (then === 'allow' || then === 'confirm')) {
+    return 'untrusted_content';
+  }
+  return then === 'confirm' && chatKind === 'group' ? 'group' : undefined;
 }
 
 export function decideByPolicy(terms: PolicyTerms, question: PolicyQuestion): PolicyAnswer {
@@ -88,7 +104,10 @@ export function decideByPolicy(terms: PolicyTerms, question: PolicyQuestion): Po
   };
   return decisive
     ? answerOf(terms, decisive.rule, explanation)
-    : answerWithoutRule(terms, question, explanation);
+    : answerWithoutRule(terms, question, {
+        explanation,
+        overruledFor: trials.find(({ outcome }) => outcome === 'overruled')?.overruledFor,
+      });
 }
 
 function answerOf(terms: PolicyTerms, rule: PolicyRule, explanation: PolicyExplanation): PolicyAnswer {
@@ -113,15 +132,14 @@ function answerOf(terms: PolicyTerms, rule: PolicyRule, explanation: PolicyExpla
 function answerWithoutRule(
   { policy }: PolicyTerms,
   { tool }: PolicyQuestion,
-  explanation: PolicyExplanation,
+  { explanation, overruledFor }: { explanation: PolicyExplanation; overruledFor: OverruledFor | undefined },
 ): PolicyAnswer {
   const hasEffect = tool.effect === 'reversible' || tool.effect === 'irreversible';
-  const isSuggested = explanation.overruled.length > 0;
-  const needsYes = hasEffect || isSuggested;
+  const needsYes = hasEffect || overruledFor !== undefined;
   return {
     gate: needsYes ? 'approve' : 'deny',
-    rule: isSuggested
-      ? 'default: what untrusted content may have suggested needs a yes'
+    rule: overruledFor
+      ? DEFAULT_OF[overruledFor]
       : hasEffect
         ? 'default: an effect needs a yes'
         : 'default: the unknown is denied',
@@ -133,6 +151,11 @@ function answerWithoutRule(
     explanation,
   };
 }
+
+const DEFAULT_OF: Record<OverruledFor, string> = {
+  untrusted_content: 'default: what untrusted content may have suggested needs a yes',
+  group: 'default: in a group an owner says yes, not the requester',
+};
 
 function halfOf(minutes: number): number {
   return minutes / 2;

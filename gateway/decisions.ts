@@ -11,7 +11,7 @@ import type { TenantConfiguration } from '../config/configuration.js';
 import type { Logger } from '../config/logger.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
-import { WRONG_CODES_WITHIN_MINUTES } from '../prisma/stores/approval-refusals.js';
+import { auditRefusal, WRONG_CODES_WITHIN_MINUTES } from '../prisma/stores/approval-refusals.js';
 import { decide, type ApprovalKey, type DecisionOutcome } from '../prisma/stores/approvals.js';
 import {
   refProblem,
@@ -45,7 +45,20 @@ export type Refused =
   /** Replaced by an edit: `newRef` asks now. */
   | { outcome: 'edited_before'; approvalId: string; newRef: string }
   | { outcome: 'unknown' | 'too_many_codes' }
-  | { outcome: 'refused'; why: 'surface' | 'ref' | 'reason'; message: string };
+  | RefusedOutright;
+
+interface RefusedOutright {
+  outcome: 'refused';
+  why: 'surface' | 'ref' | 'reason';
+  message: string;
+}
+
+/** As the audit names them. */
+const OUTCOME_OF_REFUSAL: Record<RefusedOutright['why'], string> = {
+  surface: 'surface_not_allowed',
+  ref: 'malformed_code',
+  reason: 'malformed_reason',
+};
 
 export type DecisionResult =
   | { outcome: 'decided'; approvalId: string; state: ApprovalState }
@@ -86,12 +99,31 @@ export function createDecisions(deps: {
   const { database, content, conversations, configuration, logger } = deps;
 
   /** What can be told without looking at any row. */
-  function refusalOf({ key, approver }: Request, reason?: string): Refused | undefined {
+  function refusalOf({ key, approver }: Request, reason?: string): RefusedOutright | undefined {
     const problem = requestProblem(key, reason);
     if (problem) return { outcome: 'refused', ...problem };
     if (configuration().policy.surfaces.includes(approver.surface)) return undefined;
     const message = `Policy doesn’t let approvals be decided here (${approver.surface}).`;
     return { outcome: 'refused', why: 'surface', message };
+  }
+
+  /** The same, and audited. */
+  async function refuseOutright(
+    request: Request,
+    decision: ApprovalDecision | 'edit',
+    reason?: string,
+  ): Promise<RefusedOutright | undefined> {
+    const refusal = refusalOf(request, reason);
+    if (!refusal) return undefined;
+    const { tenantId, key, approver } = request;
+    // What is no code is nothing to keep: it may be anything that was typed.
+    const meant = refusal.why === 'ref' ? {} : key;
+    const outcome = OUTCOME_OF_REFUSAL[refusal.why];
+    await database.inTenant(tenantId, (tx) =>
+      auditRefusal({ tx, tenantId, content }, { stream: 'tenant', approver, decision, outcome, ...meant }),
+    );
+    log(request, decision, { outcome });
+    return refusal;
   }
 
   function log(request: Request, decision: string, result: { outcome: string; approvalId?: string }): void {
@@ -104,7 +136,7 @@ export function createDecisions(deps: {
   return {
     async decideApproval({ reason, ...request }) {
       const given = reason?.trim();
-      const refusal = refusalOf(request, given);
+      const refusal = await refuseOutright(request, request.decision, given);
       if (refusal) return refusal;
       const result = await database.inTenant(request.tenantId, (tx) =>
         decide(tx, content, { ...request, ...(given ? { reason: given } : {}) }),
@@ -119,7 +151,7 @@ export function createDecisions(deps: {
     },
 
     async editApproval(request) {
-      const refusal = refusalOf(request);
+      const refusal = await refuseOutright(request, 'edit');
       if (refusal) return refusal;
       const { tenantId, key, approver, change } = request;
       const result = await database.inTenant(tenantId, (tx) =>

@@ -139,7 +139,7 @@ export function createInbox(deps: {
       quotedExternalId: message.quotedExternalId,
       sentAt: message.sentAt,
       refs: message.refs,
-      isOld: message.isOld,
+      takesNothing: message.takesNothing,
       isForNoticesOnly: message.isForNoticesOnly,
       media: details?.media && { mimeType: details.media.mimeType, sha256: details.media.sha256 },
     };

@@ -37,8 +37,8 @@ export interface IncomingMessage {
   arrival?: Arrival | undefined;
   /** Of a person at the shop's own phone: how long they keep the chat. Absent: until it is given back. */
   leaseMs?: number | undefined;
-  /** Long ago: they don't have the chat any more. */
-  isOld?: boolean | undefined;
+  /** Written long ago, or to somebody of the business: it doesn't take the chat over. */
+  takesNothing?: boolean | undefined;
   /** REFs that such a person wrote. */
   refs?: string[] | undefined;
   /** An owner's command only if it reacts to a notice of ours. */

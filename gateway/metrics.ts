@@ -182,6 +182,10 @@ function openWorkGauges(registers: Registers): { set(work: OpenWork): void; clea
     'aroko_oldest_open_message_seconds',
     'Age of the oldest open message; 0 without one.',
   );
+  const oldestWaiting = gauge(
+    'aroko_oldest_waiting_message_seconds',
+    'Age of the oldest open message that waits for no owner, no person and no report of a send; 0 without one.',
+  );
   const approvals = gauge('aroko_approvals_open', 'Requests that wait for an owner.');
   const oldestApproval = gauge(
     'aroko_oldest_open_approval_seconds',
@@ -195,11 +199,12 @@ function openWorkGauges(registers: Registers): { set(work: OpenWork): void; clea
     labelNames: ['state'],
     registers,
   });
-  const single = [messages, oldestMessage, approvals, oldestApproval, operators, effects];
+  const single = [messages, oldestMessage, oldestWaiting, approvals, oldestApproval, operators, effects];
   return {
     set(work) {
       messages.set(work.messages);
       oldestMessage.set(work.oldestMessageSeconds);
+      oldestWaiting.set(work.oldestWaitingSeconds);
       approvals.set(work.approvals);
       oldestApproval.set(work.oldestApprovalSeconds);
       operators.set(work.operatorRequests);

@@ -52,8 +52,8 @@ export interface AcceptMessage {
   sentAt?: Date | undefined;
   /** REFs that a person at the shop's own phone wrote: one that waits for an answer makes it an operator's. */
   refs?: string[] | undefined;
-  /** Written at the shop's own phone so long ago that the chat isn't that person's any more. */
-  isOld?: boolean | undefined;
+  /** Written at the shop's own phone, and it doesn't take the chat over: long ago, or to somebody of the business. */
+  takesNothing?: boolean | undefined;
   /** An owner command only if what it reacts to is a notice of ours to them. */
   isForNoticesOnly?: boolean | undefined;
   /** Where the platform keeps a file of it. */
@@ -145,7 +145,7 @@ function messageJson(message: AcceptMessage): Prisma.InputJsonObject {
     ...(message.quotedExternalId !== undefined && { quoted: message.quotedExternalId }),
     ...(message.sentAt && { sentAt: message.sentAt.toISOString() }),
     ...(message.refs && message.refs.length > 0 && { refs: message.refs }),
-    ...(message.isOld && { isOld: true }),
+    ...(message.takesNothing && { takesNothing: true }),
     ...(message.isForNoticesOnly && { ifNotice: true }),
     ...(message.media && { media: { ...message.media } }),
   };

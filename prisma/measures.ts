@@ -9,6 +9,8 @@ type Queryable = Pick<PrismaClient, '$queryRaw'>;
 export interface OpenWork {
   messages: number;
   oldestMessageSeconds: number;
+  /** Of those that wait for us: not for an owner's yes, for what became of a send, or for a person who has the chat. */
+  oldestWaitingSeconds: number;
   outboxPlanned: number;
   outboxSending: number;
   /** Nobody knows whether they were delivered. */
@@ -22,7 +24,7 @@ export interface OpenWork {
 
 export async function openWork(prisma: Queryable): Promise<OpenWork> {
   const [row] = await prisma.$queryRaw<OpenWork[]>`
-    select messages, oldest_message_seconds as "oldestMessageSeconds", outbox_planned as "outboxPlanned",
+    select messages, oldest_message_seconds as "oldestMessageSeconds", oldest_waiting_seconds as "oldestWaitingSeconds", outbox_planned as "outboxPlanned",
       outbox_sending as "outboxSending", outbox_unknown as "outboxUnknown", approvals,
       oldest_approval_seconds as "oldestApprovalSeconds", operator_requests as "operatorRequests",
       unknown_effects as "unknownEffects"

@@ -5,7 +5,7 @@ import { phrasesOf } from '../../config/phrases.js';
 import type { ApprovalView } from '../../prisma/stores/views/approvals.js';
 import type { UnknownStep } from '../../prisma/stores/views/unknown-steps.js';
 import type { ToolDefinition } from '../../workflows/domain/tool.js';
-import { withHiddenShown } from '../../workflows/domain/visible-text.js';
+import { CONTINUATION, onOneLine, withHiddenShown } from '../../workflows/domain/visible-text.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
 import { renderCall } from '../validation/render-call.js';
@@ -105,7 +105,7 @@ export function toolInWords(name: string): string {
 export function whoOf({ chat, channel }: Pick<ApprovalView, 'chat' | 'channel'>): string {
   if (chat === undefined) return '—';
   const address = channel.startsWith('whatsapp') && /^\d+$/.test(chat) ? `+${chat}` : chat;
-  return firstCharacters(withHiddenShown(address), WHO_CHARACTERS);
+  return firstCharacters(onOneLine(address), WHO_CHARACTERS);
 }
 
 /** A moment in the business's time zone and language. */
@@ -119,7 +119,7 @@ function callText({ configuration }: Words, view: Pick<ApprovalView, 'tool' | 'a
   const tool: ToolDefinition | undefined = configuration.tools.find(({ name }) => name === view.tool);
   const lines = [toolInWords(view.tool)];
   // Another company's server would do it: which one stands in front of everything else.
-  if (tool?.mcp) lines.push(withHiddenShown(tool.mcp.server));
+  if (tool?.mcp) lines.push(onOneLine(tool.mcp.server));
   if (tool && view.arguments) lines.push(renderCall(tool, view.arguments, configuration.business));
   else lines.push(view.arguments ? withHiddenShown(JSON.stringify(view.arguments)) : '—');
   return lines.join('\n');
@@ -129,7 +129,8 @@ function partsOf(text: string): string[] {
   const parts: string[] = [];
   let left = [...text];
   while (left.length > 0) {
-    parts.push(left.slice(0, PART_CHARACTERS).join(''));
+    // A part may begin within a value.
+    parts.push((parts.length > 0 ? CONTINUATION : '') + left.slice(0, PART_CHARACTERS).join(''));
     left = left.slice(PART_CHARACTERS);
   }
   return parts.length > 0 ? parts : [''];

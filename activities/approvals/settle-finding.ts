@@ -13,19 +13,32 @@ export interface Found {
   approver: Approver;
   /** For the audit of what is refused: the chat in which it was said, or `tenant`. */
   stream: string;
+  /** Absent: looked up for the audit. */
   ref?: string | undefined;
 }
+
+/** `surface_not_allowed`: policy doesn't let owners decide there. */
+export type Settling = SettledUnknown | { outcome: 'surface_not_allowed' };
 
 /** Settles it, and gives the customer, who was told that somebody looks into it, an honest word; or audits why not. */
 export async function settleFinding(
   scope: Scope,
   tenant: Pick<Tenant, 'configuration'>,
   { stepId, finding, approver, stream, ref }: Found,
-): Promise<SettledUnknown> {
+): Promise<Settling> {
   const by = `owner:${approver.id}`;
-  const settled = await settleUnknown(scope, tenant, { stepId, happened: finding === 'happened', by });
+  const isOpen = tenant.configuration.policy.surfaces.some((listed) => listed === approver.surface);
+  const settled: Settling = isOpen
+    ? await settleUnknown(scope, tenant, { stepId, happened: finding === 'happened', by })
+    : { outcome: 'surface_not_allowed' };
   if (settled.outcome !== 'settled') {
-    await auditRefusal(scope, { stream, ref, approver, decision: finding, outcome: settled.outcome });
+    const meant = ref ?? (await refOfStep(scope, stepId));
+    await auditRefusal(scope, { stream, ref: meant, approver, decision: finding, outcome: settled.outcome });
   }
   return settled;
+}
+
+async function refOfStep(scope: Scope, stepId: string): Promise<string | undefined> {
+  const step = await scope.tx.step.findUnique({ where: { id: stepId }, select: { ref: true } });
+  return step?.ref ?? undefined;
 }

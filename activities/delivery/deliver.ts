@@ -19,6 +19,7 @@ import type { SendError } from '../whatsapp-cloud/errors.js';
 import { fetchMedia } from '../whatsapp-cloud/fetch-media.js';
 import { SEND_TIMEOUT_MS } from '../whatsapp-cloud/graph.js';
 import { createSendLimiter, type SendLimiter } from '../whatsapp-cloud/limiter.js';
+import { isCut } from '../whatsapp-cloud/wire.js';
 import { GIVE_UP_MS, nextStep, WINDOW_CLOSED, type Call, type NextStep, type Uploads } from './next-step.js';
 
 /** A place below the limits that is free so soon is waited for here; a longer wait is Temporal's. */
@@ -124,6 +125,10 @@ function createDelivery(deps: DeliveryDeps, limiter: SendLimiter) {
     const correlationId = turnId ?? undefined;
     const code = outcome.kind === 'sent' ? undefined : outcome.code;
     deps.log.event('outbox.settled', { tenantId, correlationId, outboxId, state, code, attempt });
+    // It counts as answered, and its reader has a beginning of it only: who looks after the business has to hear of that.
+    if (state === 'sent' && message.type === 'template' && isCut(message.template)) {
+      deps.log.warn('outbox.cut', { tenantId, correlationId, outboxId });
+    }
     if (state === 'planned') {
       if (code === WINDOW_CLOSED || isLate) return undefined;
       throw busy(code ?? '', answer?.kind === 'error' ? answer.error.delayMs : undefined);

@@ -92,7 +92,7 @@ async function nextOnWhatsApp(
   account: WhatsappAccount,
 ): Promise<NextStep> {
   const recipient = await recipientOf(scope, row.chatId);
-  if (!recipient) return fail(scope, row, 'recipient_erased');
+  if (!recipient) return fail(scope, row, 'no_address');
   const part = await readPart(scope, row);
   if (!part) return fail(scope, row, 'content_erased');
   const composed = isWindowClosed(row, recipient)

@@ -137,7 +137,8 @@ async function look(
   const policy = policyOfCall(tenant, { tool, arguments: step.arguments, turn, chat });
   if (policy.gate === 'deny') return refused('changed');
   const needsYes = policy.gate !== 'allow' || step.gate !== 'allow';
-  const needed = { step, turn, policy, configHash: hashOfTerms(configuration, step.tool) };
+  const owners = configuration.owners.map(({ id }) => id);
+  const needed = { step, turn, policy, owners, configHash: hashOfTerms(configuration, step.tool) };
   if (needsYes && !(await hasYes(scope, needed))) return refused('not_approved');
   // Not refused: a person has the chat for a while, and the yes still stands when they give it back.
   if (hold?.kind === 'taken') return { kind: 'parked', ...(hold.until && { until: hold.until }) };

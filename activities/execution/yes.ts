@@ -12,12 +12,14 @@ export interface NeededYes {
   turn: TurnRow;
   /** What policy says now, which may be more than when the yes was asked for. */
   policy: PolicyAnswer;
+  /** Ids of those who are owners now. */
+  owners: readonly string[];
   configHash: string;
 }
 
 /** Whether the yes is there. Takes nothing. */
 export async function hasYes(scope: Scope, needed: NeededYes): Promise<boolean> {
-  const { step, turn, policy, configHash } = needed;
+  const { step, turn, policy, owners, configHash } = needed;
   const approval = await scope.tx.approval.findFirst({
     where: {
       stepId: step.stepId,
@@ -34,7 +36,9 @@ export async function hasYes(scope: Scope, needed: NeededYes): Promise<boolean> 
   if (isConfirmed && gateOf(needed) === 'approve') return false;
   const votes = approval.decisions.filter(
     ({ surface, approver }) =>
-      (surface === 'chat') === isConfirmed && isNamed(approval, policy, { surface, approver }),
+      (surface === 'chat') === isConfirmed &&
+      (!PERSONAL.has(surface) || owners.includes(approver)) &&
+      isNamed(approval, policy, { surface, approver }),
   );
   const enough = isConfirmed ? 1 : Math.max(approval.needed, policy.needed);
   return new Set(votes.map(({ approver }) => approver)).size >= enough;
@@ -46,6 +50,9 @@ export async function takeYes(scope: Scope, needed: NeededYes): Promise<boolean>
   const { stepId, argumentsHash } = step;
   return consumeApproval(scope, { stepId, gate: gateOf(needed), argumentsHash, configHash });
 }
+
+/** Where a vote bears the id of an owner. */
+const PERSONAL: ReadonlySet<string> = new Set<Approver['surface']>(['console', 'web', 'whatsapp']);
 
 /** The stricter of what was asked for and what policy asks for now. */
 function gateOf({ step, policy }: NeededYes): 'confirm' | 'approve' {

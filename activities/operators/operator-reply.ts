@@ -11,6 +11,8 @@ import {
   type OperatorRequest,
 } from '../../prisma/stores/operator-requests.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
+import { commandDetails } from '../../prisma/stores/owner-chats.js';
+import { isWritten } from '../../prisma/stores/turns.js';
 import { refsIn } from '../../workflows/domain/approval.js';
 import type { Bell } from '../../workflows/domain/turn.js';
 import { say } from '../sentences.js';
@@ -50,6 +52,10 @@ async function answerFrom(
   if (operatorId !== undefined && request.operatorId !== operatorId) {
     return answer(say(tenant, 'operatorNotAsked', { ref }));
   }
+  const { kind, isForwarded } = await commandDetails(turn.scope, message.messageId);
+  // The customer gets words: a voice note or a picture would be lost on the way. What somebody else has written is no answer.
+  if (!isWritten(kind)) return answer(say(tenant, 'operatorOnlyWritten', { ref }));
+  if (isForwarded) return answer(say(tenant, 'operatorForwarded', { ref }));
   const text = withoutRef(turn.text, ref);
   if (text === '') return answer(say(tenant, 'operatorNoAnswer', { ref }));
   if (!(await answerRequest(turn.scope, { request, messageId: message.messageId, by: speaker }))) {

@@ -1,5 +1,6 @@
 // A yes, a no or a change of an owner, and the answer in words. The row decides; here it is only asked.
-import { WRONG_CODES_WITHIN_MINUTES } from '../../prisma/stores/approval-refusals.js';
+import { lockForEdit } from '../../prisma/stores/approval-edits.js';
+import { auditRefusal, WRONG_CODES_WITHIN_MINUTES } from '../../prisma/stores/approval-refusals.js';
 import {
   decide,
   type ApprovalKey,
@@ -29,6 +30,13 @@ export async function decideRequest(
   said: { decision: 'approve' | 'reject'; reason?: string | undefined },
 ): Promise<OwnerReply> {
   if (said.reason !== undefined && said.reason.length > MAX_REASON_LENGTH) {
+    await auditRefusal(scope, {
+      stream: message.chat.chatId,
+      ...key,
+      approver: approverOf(message),
+      decision: said.decision,
+      outcome: 'malformed_reason',
+    });
     return reply(say(tenant, 'ownerReasonTooLong', { most: String(MAX_REASON_LENGTH) }));
   }
   const outcome = await decide(scope.tx, scope.content, {
@@ -96,12 +104,7 @@ export async function changeRequest(
   { key, message }: Meant,
   pairs: readonly Pair[] | undefined,
 ): Promise<OwnerReply> {
-  if (!pairs) {
-    const view = await viewOf(scope, key);
-    const example = view && editExample(tenant, view);
-    if (example === undefined) return reply(say(tenant, 'ownerUnknownRef', { ref: refOf(key) }));
-    return reply(say(tenant, 'ownerEditHow', { example }));
-  }
+  if (!pairs) return explainEdit(scope, tenant, { key, message });
   const result = await editApproval(scope, tenant, {
     key,
     approver: approverOf(message),
@@ -118,6 +121,20 @@ export async function changeRequest(
     default:
       return reply(refusalInWords(tenant, result, key));
   }
+}
+
+/** How a change is typed: told of what could be changed by this owner now, and of nothing else. */
+async function explainEdit(scope: Scope, tenant: Words, { key, message }: Meant): Promise<OwnerReply> {
+  const approver = approverOf(message);
+  const locked = await lockForEdit(scope, { key, approver, saidIn: message.chat.chatId });
+  if ('outcome' in locked) return reply(refusalInWords(tenant, locked, key));
+  const { approvalId, ref, chatId, terms } = locked.editable;
+  const refusal = { stream: chatId, approvalId, ref, approver, decision: 'edit' } as const;
+  await auditRefusal(scope, { ...refusal, outcome: 'unreadable' });
+  const example = editExample(tenant, { ref, tool: terms.tool });
+  return reply(
+    example === undefined ? say(tenant, 'ownerEditGone', { ref }) : say(tenant, 'ownerEditHow', { example }),
+  );
 }
 
 function problemInWords(tenant: Words, result: EditOutcome & { outcome: 'not_changed' }): string {

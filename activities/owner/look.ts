@@ -1,5 +1,5 @@
 // LIST, SHOW and HELP: looking changes nothing, but a code that is nobody's counts as one that was tried.
-import { isGuessing, noteWrongCode } from '../../prisma/stores/approval-refusals.js';
+import { auditRefusal, isGuessing, noteWrongCode } from '../../prisma/stores/approval-refusals.js';
 import type { ApprovalKey } from '../../prisma/stores/approvals.js';
 import type { Scope } from '../../prisma/stores/scope.js';
 import { unknownSteps } from '../../prisma/stores/views/unknown-steps.js';
@@ -32,10 +32,19 @@ export async function showRequest(
   { key, message, part }: { key: ApprovalKey; message: OwnerMessage; part: number },
 ): Promise<OwnerReply> {
   const approver = approverOf(message);
-  if ('ref' in key && (await isGuessing(scope, approver))) return reply(tooManyCodes(tenant));
+  const stream = message.chat.chatId;
+  if ('ref' in key && (await isGuessing(scope, approver))) {
+    await auditRefusal(scope, { stream, approver, decision: 'show', outcome: 'too_many_codes' });
+    return reply(tooManyCodes(tenant));
+  }
   const view = await viewOf(scope, key);
   if (view) {
-    if (!isAsked(view, approver)) return reply(say(tenant, 'ownerNotAsked', { ref: view.ref }));
+    const { approvalId, ref, chatId } = view;
+    if (!isAsked(view, approver)) {
+      const refusal = { stream: chatId, approvalId, ref, approver, decision: 'show' } as const;
+      await auditRefusal(scope, { ...refusal, outcome: 'not_asked' });
+      return reply(say(tenant, 'ownerNotAsked', { ref }));
+    }
     return reply(requestPart(tenant, view, part));
   }
   const ref = 'ref' in key ? key.ref : '—';
@@ -46,7 +55,6 @@ export async function showRequest(
       tool && step.arguments ? renderCall(tool, step.arguments, tenant.configuration.business) : step.tool;
     return reply(say(tenant, 'ownerListUnknown', { list: [`${ref} · ${whoOf(step)}`, what].join('\n') }));
   }
-  const stream = message.chat.chatId;
   if ('ref' in key) await noteWrongCode(scope, { stream, approver, decision: 'show' });
   return reply(say(tenant, 'ownerUnknownRef', { ref }));
 }

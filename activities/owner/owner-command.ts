@@ -27,11 +27,12 @@ async function messageOf({ scope, tenant, chat, messages }: TurnContext): Promis
   const ownerId = message?.speaker?.startsWith('owner:') ? message.speaker.slice('owner:'.length) : undefined;
   const isKnown = tenant.configuration.owners.some(({ id }) => id === ownerId);
   if (!message || ownerId === undefined || !isKnown) return undefined;
-  const { kind, payload, emoji, isForwarded } = await commandDetails(scope, message.messageId);
+  const { kind, writtenAt, payload, emoji, isForwarded } = await commandDetails(scope, message.messageId);
   return {
     ownerId,
     chat: { chatId: chat.chatId, channel: chat.channel, kind: chat.kind },
     text: message.text,
+    writtenAt,
     quotedExternalId: message.quotedExternalId,
     button: payload,
     emoji: kind === 'reaction' ? (emoji ?? '') : undefined,

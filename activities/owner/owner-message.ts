@@ -10,6 +10,8 @@ export interface OwnerMessage {
   /** Where it was written. */
   chat: { chatId: string; channel: string; kind: 'direct' | 'group' };
   text: string;
+  /** By the platform's clock, in whole seconds there; a phone that was offline delivers late. */
+  writtenAt: Date;
   /** The platform's id of the message that it quotes; of a button or reaction, the one that it belongs to. */
   quotedExternalId?: string | undefined;
   /** What a pressed button sends back. */

@@ -1,5 +1,5 @@
 // What an owner's message commands, by words of the phrase files and codes, never by a model. Pure. Strict where something
-// would be done: a yes is a yes only where nothing else stands beside it.
+// would be done: a yes is a yes only where nothing else stands beside it, and a question decides nothing.
 import {
   isOnly,
   matchesAny,
@@ -125,13 +125,16 @@ class Message {
       return wordsOf(rest).length === 0 ? { kind: 'show', ...ref, part: 1 } : { kind: 'unclear', ...ref };
     }
     const after = rest.slice(verb.end);
+    // Only a reason may hold a question.
+    const isAsked = QUESTION.test(rest.slice(0, verb.end) + beforeReason(after));
     switch (verb.verb) {
       case 'approve':
       case 'yes':
         return this.#readYes(verb.verb);
       case 'reject':
-        return { kind: 'reject', ...ref, ...reasonOf(after), isPlain: false };
+        return isAsked ? this.#unclear() : { kind: 'reject', ...ref, ...reasonOf(after), isPlain: false };
       case 'no':
+        if (isAsked) return this.#unclear();
         // "No problem, approve it": whoever says both has to say it again.
         if (this.#has(after, ['approve', 'yes'])) return this.#unclear();
         return { kind: 'reject', ...ref, ...reasonOf(after), isPlain: true };
@@ -147,6 +150,7 @@ class Message {
       }
       case 'happened':
       case 'notHappened':
+        if (QUESTION.test(this.#text)) return this.#unclear();
         return this.#isAlone(rest, [verb.verb]) ? { kind: verb.verb, ...ref } : this.#unclear();
       case 'list':
       case 'help':
@@ -158,6 +162,7 @@ class Message {
 
   #readYes(verb: 'approve' | 'yes'): OwnerCommand {
     const words = withoutRefs(this.#text, this.#refs);
+    if (QUESTION.test(words)) return this.#unclear(verb);
     if (!this.#isAlone(words, ['approve', 'yes']) || this.#has(words, ['reject', 'no']))
       return this.#unclear(verb);
     const refs = new Set(this.#refs.map(({ ref }) => ref));
@@ -224,6 +229,15 @@ function withoutRefs(text: string, refs: readonly FoundRef[]): string {
     (left, { start, end }) => left.slice(0, start) + ' '.repeat(end - start) + left.slice(end),
     text,
   );
+}
+
+/** Question marks of all scripts in use, upside down and as signs too. */
+const QUESTION =
+  /[?¿‽\u037E\u055E\u061F\u1367\u2047-\u2049\u2753\u2754\u2CFA\u2E2E\uA60F\uA6F7\uFE16\uFE56\uFF1F]/u;
+
+/** What stands between a no and the first word of its reason. */
+function beforeReason(after: string): string {
+  return /^[^\p{L}\p{N}]*/u.exec(after)?.[0] ?? '';
 }
 
 function reasonOf(after: string): { reason?: string } {

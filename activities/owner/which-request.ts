@@ -28,7 +28,8 @@ export function listed(tenant: Words, views: readonly ApprovalView[]): { list: s
 /**
  * The one that a lone word means, or what to say instead. It counts where it follows the request itself: a mere "ok" only
  * there, a plain yes or no also after an answer of ours to a command, and neither after anything else that we have said,
- * because then it may be meant for that.
+ * because then it may be meant for that. Nor where it was written before that was said: a phone that was offline delivers
+ * late, and its yes was meant for something else.
  */
 export async function loneRequest(
   scope: Scope,
@@ -43,7 +44,14 @@ export async function loneRequest(
   // What it quotes is no request: it is meant for that.
   if (open.length > 1 || message.quotedExternalId !== undefined) return which;
   const last = await lastOutgoing(scope, message.chat.chatId);
+  const { writtenAt } = message;
+  if (isBefore(writtenAt, only.askedAt) || (last && isBefore(writtenAt, last.sentAt))) return which;
   const isOfRequest = last?.originId === only.approvalId;
   const isAnswer = last === undefined || last.originKind === 'gate';
   return isOfRequest || (isFirm && isAnswer) ? { key: { approvalId: only.approvalId } } : which;
+}
+
+/** Platforms give whole seconds. */
+function isBefore(writtenAt: Date, saidAt: Date): boolean {
+  return Math.floor(writtenAt.getTime() / 1_000) < Math.floor(saidAt.getTime() / 1_000);
 }

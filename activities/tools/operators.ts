@@ -74,6 +74,7 @@ async function forward(scope: Scope, call: ToolCall, kind: OperatorRequest['kind
     kind === 'media'
       ? await mediaToForward(scope, {
           chatId,
+          operatorId: operator.id,
           since: new Date(now - MEDIA_SINCE_MS),
           limit: configuration.providers.operators?.media ?? 0,
         })

@@ -1,5 +1,7 @@
 // Messages that aren't the assistant's: what the arrival gates have recognised as an owner's command or an operator's reply is
 // answered by others, inside the turn's transaction and before any turn gate (spec A1).
+import type { TurnMessage } from '../../prisma/stores/turns.js';
+import type { Tenant } from '../tenants.js';
 import type { GateOutcome, TurnContext } from './turn-context.js';
 
 /** Answers in the turn's transaction. Undefined: it is none of theirs, and goes on to the turn gates. */
@@ -18,6 +20,13 @@ export async function decideByArrival(
 ): Promise<{ gate: string; outcome: GateOutcome } | undefined> {
   const arrival = turn.messages[0]?.arrival;
   if (arrival !== 'owner_command' && arrival !== 'operator_reply') return undefined;
+  if (arrival === 'owner_command' && !turn.messages.every((message) => isOwner(turn.tenant, message)))
+    return undefined;
   const outcome = await handlers[arrival]?.(turn);
   return outcome && { gate: arrival, outcome };
+}
+
+/** The gateway said so when the message came in; whoever has left the configuration since is an owner no more. */
+export function isOwner({ configuration }: Pick<Tenant, 'configuration'>, { speaker }: TurnMessage): boolean {
+  return configuration.owners.some(({ id }) => speaker === `owner:${id}`);
 }

@@ -28,7 +28,7 @@ import { failureTypeOf } from '../failure-type.js';
 import { say } from '../sentences.js';
 import { logStage } from '../stages.js';
 import type { Tenant } from '../tenants.js';
-import { decideByArrival, type ArrivalHandlers } from './arrivals.js';
+import { decideByArrival, isOwner, type ArrivalHandlers } from './arrivals.js';
 import { TURN_GATES } from './gates/index.js';
 import { storeTurn } from './store-turn.js';
 import type { GateOutcome, TurnContext } from './turn-context.js';
@@ -138,7 +138,7 @@ async function readTurn(
     tenant,
     chat,
     turnId: claimed.turnId,
-    actor: actorOf(chat, all),
+    actor: actorOf(tenant, chat, all),
     messages,
     text: messages.map((message) => message.text).join('\n'),
     question: await currentQuestion(scope, chat.chatId),
@@ -148,9 +148,9 @@ async function readTurn(
 }
 
 /** By the identity that the gateway has verified, never by what a message says. */
-function actorOf({ kind }: ChatRow, [first]: TurnMessage[]): Actor {
+function actorOf(tenant: Tenant, { kind }: ChatRow, [first]: TurnMessage[]): Actor {
   if (kind === 'group') return 'group';
-  return first?.speaker?.startsWith('owner:') ? 'owner' : 'customer';
+  return first && isOwner(tenant, first) ? 'owner' : 'customer';
 }
 
 async function decide(

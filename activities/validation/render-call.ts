@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { Business } from '../../config/configuration.js';
 import { isJsonObject } from '../../prisma/json.js';
 import type { Json, JsonObject, ToolDefinition } from '../../workflows/domain/tool.js';
-import { withHiddenShown } from '../../workflows/domain/visible-text.js';
+import { onOneLine, withHiddenShown } from '../../workflows/domain/visible-text.js';
 
 /** The description, then a line for each argument. */
 export function renderCall(tool: ToolDefinition, values: JsonObject, business: Business): string {
@@ -12,13 +12,14 @@ export function renderCall(tool: ToolDefinition, values: JsonObject, business: B
     ([name, value]) =>
       `• ${titleOf(tool, name)}: ${withHiddenShown(inWords(schemaOf(tool, name), value, business))}`,
   );
-  return [tool.description, ...lines].join('\n');
+  // Another company's server describes its tools itself.
+  return [tool.mcp ? withHiddenShown(tool.description) : tool.description, ...lines].join('\n');
 }
 
-/** The title that the schema gives an argument, or its name in words. */
+/** The title that the schema gives an argument, or its name in words; on one line. */
 export function titleOf(tool: ToolDefinition, name: string): string {
   const title = schemaOf(tool, name)?.['title'];
-  return typeof title === 'string' ? title : name.replaceAll('_', ' ');
+  return onOneLine(typeof title === 'string' ? title : name.replaceAll('_', ' '));
 }
 
 function schemaOf({ inputSchema }: ToolDefinition, name: string): JsonObject | undefined {

@@ -123,9 +123,19 @@ function templateOf({ name, language, parameters, buttonPayloads = [] }: Outgoin
   };
 }
 
+/** The template can't hold all that was to be said. */
+export function isCut({ parameters }: Pick<OutgoingTemplate, 'parameters'>): boolean {
+  const values = templateValues(parameters);
+  return parameters.some((value, index) => oneLine(value) !== values[index]);
+}
+
+function oneLine(value: string): string {
+  return value.replace(/\s+/g, ' ').trim() || '-';
+}
+
 /** Values of a template are one line each, never empty, and share a limit: the short ones leave their rest to the long. */
 export function templateValues(parameters: readonly string[]): string[] {
-  const lines = parameters.map((value) => value.replace(/\s+/g, ' ').trim() || '-');
+  const lines = parameters.map(oneLine);
   const byLength = lines
     .map((line, index) => ({ line, index }))
     .sort((a, b) => a.line.length - b.line.length);

@@ -33,8 +33,8 @@ export interface ArrivalDecision {
   arrival: Arrival;
   /** An owner's command only if it answers a notice of ours. */
   isForNoticesOnly?: true;
-  /** Of a person at the shop's own phone: so long ago that they don't have the chat any more. */
-  isOld?: true;
+  /** Of a person at the shop's own phone: so long ago that it takes no chat over any more. */
+  takesNothing?: true;
 }
 
 type Gate = (facts: ArrivalFacts) => ArrivalDecision | undefined;
@@ -83,7 +83,7 @@ export function arrivalOf(facts: ArrivalFacts): ArrivalDecision {
     const decision = gate(facts);
     if (!decision) continue;
     if (!isStale(facts)) return decision;
-    if (decision.arrival === 'human') return { ...decision, isOld: true };
+    if (decision.arrival === 'human') return { ...decision, takesNothing: true };
     return makesTurn(decision.arrival) ? decided('stale') : decision;
   }
   return decided(isStale(facts) ? 'stale' : 'turn');

@@ -92,6 +92,8 @@ export function normalize(
       speaker,
       arrival,
       ...decision,
+      // A word to an owner or operator takes no chat over: what waits for them would be held back from them.
+      ...(isEcho && personOf(chat.sender, tools) && { takesNothing: true }),
       ...(isEcho && { leaseMs, refs: refsIn(content.text).map(({ ref }) => ref) }),
     },
   };
@@ -126,7 +128,7 @@ function arrive(facts: {
   tools: BusinessTools;
   staleAfterMs: number;
   now: Date;
-}): Pick<IncomingMessage, 'arrival' | 'isForNoticesOnly' | 'isOld'> & { speaker: Speaker } {
+}): Pick<IncomingMessage, 'arrival' | 'isForNoticesOnly' | 'takesNothing'> & { speaker: Speaker } {
   const { message, content, chat, person, isEcho, ourNumbers, tools, staleAfterMs, now } = facts;
   const isSystem = content.isSystem === true || (content.kind === 'text' && tools.isSystemText(content.text));
   const isFromPlatform = isSystem || content.kind === 'system';

@@ -25,9 +25,12 @@ export interface Outgoing {
   sendingAt: Date | null;
   channel: string;
   accountKey: string;
-  /** A person has the chat now. */
+  /** A person has the chat now, or another one with the same reader on this account: to them it is one. */
   isTaken: boolean;
 }
+
+/** The origin of a part is the message that it is a part of. */
+export const PART = 'part';
 
 /** `isHeld`: kept for when a person gives the chat back. */
 export interface Settled {
@@ -42,7 +45,8 @@ export async function lockOutgoing(scope: Scope, outboxId: string): Promise<Outg
       exists (select 1 from tool_runs r where r.turn_id = t.id) as "hasRun", o.kind, o.state, o.code, o.origin_kind as "originKind",
       o.origin_id as "originId", o.ordinal, o.sequence, o.attempts, o.fence, o.sending_at as "sendingAt", a.channel,
       a.account_key as "accountKey",
-      c.paused_at is not null and (c.paused_until is null or c.paused_until > now()) as "isTaken"
+      exists (select 1 from chats p where p.contact_id = c.contact_id and p.account_id = c.account_id
+        and p.paused_at is not null and (p.paused_until is null or p.paused_until > now())) as "isTaken"
     from outbox o join chats c on c.id = o.chat_id join channel_accounts a on a.id = c.account_id
       left join turns t on t.id = o.turn_id and t.chat_id = o.chat_id
     where o.id = ${outboxId}::uuid for update of o, c`;
@@ -77,12 +81,29 @@ export async function stopOutgoing(scope: Scope, row: Outgoing): Promise<Settled
   return discarded;
 }
 
-async function discard(scope: Scope, { outboxId }: Outgoing, code: string): Promise<Settled> {
+/** Also what was to follow it as parts of the same message: half a sentence later, without its beginning, is worse than none. */
+async function discard(scope: Scope, row: Outgoing, code: string): Promise<Settled> {
   await scope.tx.outbox.update({
-    where: { id: outboxId },
+    where: { id: row.outboxId },
     data: { state: 'discarded', code, settledAt: new Date() },
   });
+  await discardParts(scope, row, code);
   return { state: 'discarded' };
+}
+
+/** The parts of the same message that nobody has tried to send. */
+export async function discardParts(scope: Scope, row: Outgoing, code: string): Promise<void> {
+  await scope.tx.outbox.updateMany({
+    where: { ...partsOf(row), state: 'planned' },
+    data: { state: 'discarded', code, settledAt: new Date() },
+  });
+}
+
+export function partsOf({ originKind, originId, outboxId }: Outgoing): {
+  originKind: string;
+  originId: string;
+} {
+  return { originKind: PART, originId: originKind === PART ? originId : outboxId };
 }
 
 /**

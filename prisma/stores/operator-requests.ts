@@ -199,12 +199,39 @@ export async function expireRequest(scope: Scope, request: OperatorRequest): Pro
   return close(scope, request, 'expired', {}, 'clock');
 }
 
+/**
+ * The code with which the question of a request has failed for good. Undefined: it arrived, or it still may; one that only the
+ * window keeps is planned again once the operator writes.
+ */
+export async function codeOfUndeliverable(scope: Scope, requestId: string): Promise<string | undefined> {
+  const rows = await scope.tx.outbox.findMany({
+    where: { originKind: REQUEST_ORIGINS.question, originId: requestId, ordinal: { in: [0, AGAIN] } },
+    orderBy: { ordinal: 'desc' },
+    select: { state: true, code: true },
+  });
+  if (rows.some(({ state }) => state !== 'failed')) return undefined;
+  const failed = rows.find(({ code }) => code === null || !WINDOW_CODES.includes(code));
+  return failed && (failed.code ?? 'failed');
+}
+
+/** Closes a request whose question never arrived. False: it isn't open any more. */
+export async function closeUndeliverable(
+  scope: Scope,
+  request: OperatorRequest,
+  code: string,
+): Promise<boolean> {
+  return close(scope, request, 'undeliverable', {}, 'clock', {
+    code,
+  });
+}
+
 async function close(
   scope: Scope,
   request: OperatorRequest,
-  state: 'answered' | 'expired',
+  state: 'answered' | 'expired' | 'undeliverable',
   data: { answerMessageId?: string },
   by: string,
+  facts: { code?: string } = {},
 ): Promise<boolean> {
   const now = new Date();
   const isInTime = state === 'answered' ? { expiresAt: { gt: now } } : {};
@@ -216,10 +243,15 @@ async function close(
   await notify(scope, { chatId: request.chatId, what: 'run' });
   await appendAudit(scope.tx, {
     stream: request.chatId,
-    event: state === 'answered' ? 'operator_answered' : 'operator_expired',
+    event:
+      state === 'answered'
+        ? 'operator_answered'
+        : state === 'expired'
+          ? 'operator_expired'
+          : 'operator_unreached',
     subjectId: request.requestId,
     actor: by,
-    facts: { ref: request.ref, operator: request.operatorId },
+    facts: { ref: request.ref, operator: request.operatorId, ...facts },
   });
   return true;
 }
@@ -234,25 +266,31 @@ export async function markReminded(scope: Scope, requestId: string): Promise<boo
   return count === 1;
 }
 
-/** Requests that have to be reminded of or closed, of all tenants; ids only. */
+/** Requests that have to be reminded of or closed, of all tenants; ids only. `except`: ids of requests and tenants to leave out. */
 export async function requestsDue(
   prisma: Pick<PrismaClient, '$queryRaw'>,
-  { limit }: { limit: number },
-): Promise<{ tenantId: string; requestId: string }[]> {
+  { limit, except }: { limit: number; except: readonly string[] },
+): Promise<{ tenantId: string; id: string }[]> {
   return prisma.$queryRaw`
-    select tenant_id as "tenantId", request_id as "requestId" from aroko_operator_requests_due(${limit}::int)`;
+    select tenant_id as "tenantId", request_id as id
+      from aroko_operator_requests_due(${limit}::int, ${[...except]}::uuid[])`;
 }
 
-/** The newest messages of a chat that hold media and came after the last request with media; oldest first. */
+/**
+ * The newest messages of a customer that hold media and that this operator hasn't answered about yet; oldest first. What a
+ * colleague was shown, or what this one was shown and never answered, counts for nothing.
+ */
 export async function mediaToForward(
   scope: Scope,
-  { chatId, since, limit }: { chatId: string; since: Date; limit: number },
+  { chatId, operatorId, since, limit }: { chatId: string; operatorId: string; since: Date; limit: number },
 ): Promise<string[]> {
   const rows = await scope.tx.$queryRaw<{ id: string }[]>`
     select i.id from inbox i join media m on m.message_id = i.id and m.tenant_id = i.tenant_id
-    where i.tenant_id = aroko_tenant() and i.chat_id = ${chatId}::uuid and i.revoked_at is null
+    where i.tenant_id = aroko_tenant() and i.chat_id = ${chatId}::uuid and i.speaker = 'customer'
+      and i.revoked_at is null
       and i.received_at > greatest(${since}::timestamptz, (select max(r.asked_at) from operator_requests r
-        where r.tenant_id = aroko_tenant() and r.chat_id = i.chat_id and r.kind = 'media'))
+        where r.tenant_id = aroko_tenant() and r.chat_id = i.chat_id and r.kind = 'media'
+          and r.operator_id = ${operatorId} and r.state = 'answered'))
     order by i.sequence desc limit ${limit}::int`;
   return rows.map(({ id }) => id).reverse();
 }

@@ -28,6 +28,10 @@ export async function chatOfPhone(
   const where = { accountId: account.id, addressHmac: content.hmacAddress(to.address) };
   const key = await content.keyOfContact(tx, scope.tenantId, contactId);
   const id = randomUUID();
+  // A chat of somebody who had this number before is theirs, and no longer found by it.
+  await tx.$executeRaw`
+    update chats set address_hmac = sha256(convert_to('left/' || id, 'UTF8'))
+    where account_id = ${account.id}::uuid and address_hmac = ${where.addressHmac} and contact_id <> ${contactId}::uuid`;
   // Their first message may arrive at this very moment and make the chat: then that one is it.
   await tx.chat.createMany({
     data: [
@@ -57,26 +61,25 @@ export async function chatOfPhone(
 async function contactOfPhone(scope: Scope, channel: string, address: string): Promise<string> {
   const { tx, tenantId, content } = scope;
   const alias = { channel, kind: 'phone', addressHmac: content.hmacAddress(address) };
-  const known = await tx.contactAlias.findFirst({ where: alias, select: { contactId: true } });
-  if (known) return known.contactId;
+  const known = await tx.contactAlias.findFirst({ where: alias });
+  if (known?.retiredAt === null) return known.contactId;
   const contactId = randomUUID();
   await tx.contact.create({ data: { id: contactId, tenantId, kind: 'person' } });
   const key = await content.keyOfContact(tx, tenantId, contactId);
-  const id = randomUUID();
+  const id = known?.id ?? randomUUID();
   const place = { table: 'contact_aliases', column: 'address_cipher', rowId: id };
-  await tx.contactAlias.createMany({
-    data: [
-      {
-        id,
-        tenantId,
-        contactId,
-        ...alias,
-        addressCipher: content.sealText(key, { ...place, text: address }),
-        keyId: key.id,
-      },
-    ],
-    skipDuplicates: true,
-  });
+  const theirs = {
+    contactId,
+    addressCipher: content.sealText(key, { ...place, text: address }),
+    keyId: key.id,
+  };
+  if (known) {
+    // Somebody has left this number; whoever configuration means by it has it now. The way in makes the same of it.
+    const data = { ...theirs, retiredAt: null, createdAt: new Date() };
+    await tx.contactAlias.updateMany({ where: { id, retiredAt: { not: null } }, data });
+  } else {
+    await tx.contactAlias.createMany({ data: [{ id, tenantId, ...alias, ...theirs }], skipDuplicates: true });
+  }
   const { contactId: found } = await tx.contactAlias.findFirstOrThrow({
     where: alias,
     select: { contactId: true },
@@ -94,16 +97,23 @@ export async function webChatOfOwner(scope: Scope, ownerId: string): Promise<str
   return row?.chatId;
 }
 
-/** Which request a notice of ours asked about. Undefined: this message of this chat is no notice. */
+/**
+ * Which request a notice of ours asked about. Undefined: this message of this chat, or of another chat with the same person on
+ * the account, is no notice.
+ */
 export async function approvalOfNotice(
   scope: Scope,
   notice: { chatId: string; externalId: string },
 ): Promise<string | undefined> {
   const { chatId, externalId } = notice;
   const isOurs = UUID.test(externalId);
+  const { accountId, contactId } = await scope.tx.chat.findUniqueOrThrow({
+    where: { id: chatId },
+    select: { accountId: true, contactId: true },
+  });
   const row = await scope.tx.outbox.findFirst({
     where: {
-      chatId,
+      chat: { accountId, contactId },
       originKind: { in: Object.values(NOTICE_ORIGINS) },
       // On a channel without ids of its own a message is named by the id of its row.
       OR: [{ externalId }, ...(isOurs ? [{ id: externalId }] : [])],
@@ -133,17 +143,19 @@ export async function knownRefs(scope: Scope, refs: readonly string[]): Promise<
   return new Set([...approvals, ...steps].flatMap(({ ref }) => ref ?? []));
 }
 
-/** Where what we said last in a chat comes from. Undefined: we have said nothing. */
+/** Where what we said last in a chat comes from, and when it was out. Undefined: we have said nothing. */
 export async function lastOutgoing(
   scope: Scope,
   chatId: string,
-): Promise<{ originKind: string; originId: string } | undefined> {
+): Promise<{ originKind: string; originId: string; sentAt: Date } | undefined> {
   const row = await scope.tx.outbox.findFirst({
     where: { chatId, state: 'sent', sequence: { not: null } },
     orderBy: { sequence: 'desc' },
-    select: { originKind: true, originId: true },
+    select: { originKind: true, originId: true, settledAt: true, plannedAt: true },
   });
-  return row ?? undefined;
+  if (!row) return undefined;
+  const { originKind, originId, settledAt, plannedAt } = row;
+  return { originKind, originId, sentAt: settledAt ?? plannedAt };
 }
 
 const details = z.object({
@@ -152,14 +164,17 @@ const details = z.object({
   isForwarded: z.boolean().optional(),
 });
 
-/** What a message holds beside its text that a command may lie in. A row that nobody can read holds nothing. */
+/**
+ * What a message holds beside its text that a command may lie in, and when it was written: by the platform's clock, or when it
+ * came where the platform doesn't say. A row that nobody can read holds nothing.
+ */
 export async function commandDetails(
   scope: Scope,
   messageId: string,
-): Promise<z.output<typeof details> & { kind: string }> {
+): Promise<z.output<typeof details> & { kind: string; writtenAt: Date }> {
   const row = await scope.tx.inbox.findUniqueOrThrow({
     where: { id: messageId },
-    select: { kind: true, keyId: true, detailsCipher: true },
+    select: { kind: true, keyId: true, detailsCipher: true, sentAt: true, receivedAt: true },
   });
   const text = await readable(scope, {
     table: 'inbox',
@@ -168,5 +183,6 @@ export async function commandDetails(
     keyId: row.keyId,
     cipher: row.detailsCipher,
   });
-  return { kind: row.kind, ...(text === undefined ? {} : details.parse(JSON.parse(text))) };
+  const known = { kind: row.kind, writtenAt: row.sentAt ?? row.receivedAt };
+  return { ...known, ...(text === undefined ? {} : details.parse(JSON.parse(text))) };
 }

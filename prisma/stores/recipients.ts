@@ -8,9 +8,16 @@ export interface Recipient {
   customerWroteAt: Date | null;
 }
 
-/** Undefined: nobody can read the address any more. */
+/**
+ * Who the chat is with, where they are reached now: at the chat's address as long as it is theirs, else at the newest address
+ * that they have on the channel. A number that they have left belongs to somebody else by now, or soon will.
+ * Undefined: nobody can read the address any more, or none is left.
+ */
 export async function recipientOf(scope: Scope, chatId: string): Promise<Recipient | undefined> {
-  const chat = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId } });
+  const chat = await scope.tx.chat.findUniqueOrThrow({
+    where: { id: chatId },
+    include: { account: { select: { channel: true } } },
+  });
   const address = await readable(scope, {
     table: 'chats',
     column: 'address_cipher',
@@ -19,13 +26,34 @@ export async function recipientOf(scope: Scope, chatId: string): Promise<Recipie
     cipher: chat.addressCipher,
   });
   if (address === undefined) return undefined;
-  const kind = chat.kind === 'group' ? 'group' : isPhone(chat.addressKind) ? 'phone' : 'user';
-  return { address, kind, customerWroteAt: chat.customerWroteAt };
+  const live = { channel: chat.account.channel, contactId: chat.contactId, retiredAt: null };
+  // Chats from before kinds were written down are of numbers.
+  const own = { address, kind: chat.addressKind ?? 'phone' };
+  const isTheirs = await scope.tx.contactAlias.count({
+    where: { ...live, kind: own.kind, addressHmac: scope.content.hmacAddress(address) },
+  });
+  const isGroup = chat.kind === 'group';
+  const reached = isTheirs > 0 ? own : await newestAddress(scope, { ...live, isGroup });
+  if (!reached) return undefined;
+  const kind = isGroup ? 'group' : reached.kind === 'phone' ? 'phone' : 'user';
+  return { address: reached.address, kind, customerWroteAt: chat.customerWroteAt };
 }
 
-/** Chats from before kinds were written down are of numbers. */
-function isPhone(addressKind: string | null): boolean {
-  return addressKind === null || addressKind === 'phone';
+async function newestAddress(
+  scope: Scope,
+  { isGroup, ...live }: { channel: string; contactId: string; retiredAt: null; isGroup: boolean },
+): Promise<{ address: string; kind: string } | undefined> {
+  const aliases = await scope.tx.contactAlias.findMany({
+    where: { ...live, kind: { in: isGroup ? ['group'] : ['phone', 'bsuid'] } },
+    // Of those that came together, the number.
+    orderBy: [{ createdAt: 'desc' }, { kind: 'desc' }],
+  });
+  for (const { id, kind, keyId, addressCipher: cipher } of aliases) {
+    const place = { table: 'contact_aliases', column: 'address_cipher', rowId: id };
+    const address = await readable(scope, { ...place, keyId, cipher });
+    if (address !== undefined) return { address, kind };
+  }
+  return undefined;
 }
 
 /**

@@ -6,15 +6,16 @@ import type { OutboxState, OutgoingDetails } from '../../workflows/domain/messag
 import {
   lockOutgoing,
   auditDelivery,
+  discardParts,
   markFailed,
   markSent,
   markUnknown,
+  PART,
+  partsOf,
   type Outgoing,
 } from './deliveries.js';
 import type { Scope } from './scope.js';
 
-/** The origin of a part is the message that it is a part of. */
-const PART = 'part';
 /** Discarded because a part before it did not arrive. */
 const PART_FAILED = 'part_failed';
 
@@ -129,11 +130,33 @@ export async function settleSend(
   const isWhole = await isLastPart(scope, row);
   if (row.fence !== fence) return { state: row.state, isWhole };
   if (outcome.kind === 'sent') {
-    if (row.state !== 'sent') await markSent(scope, row, { externalId: outcome.externalId, isLast: isWhole });
-    return { state: 'sent', isWhole };
+    return {
+      state: await settleSent(scope, row, { externalId: outcome.externalId, isLast: isWhole }),
+      isWhole,
+    };
   }
   if (row.state !== 'sending') return { state: row.state, isWhole };
   return { state: await settleUnsent(scope, row, outcome), isWhole };
+}
+
+/** The platform took it, and may have said already that it never arrived: a report can overtake the answer to the call. */
+async function settleSent(
+  scope: Scope,
+  row: Outgoing,
+  sent: { externalId: string; isLast: boolean },
+): Promise<OutboxState> {
+  if (row.state === 'sent') return 'sent';
+  const { deliveryStatus } = await scope.tx.outbox.findUniqueOrThrow({
+    where: { id: row.outboxId },
+    select: { deliveryStatus: true },
+  });
+  if (row.state === 'failed' && deliveryStatus === 'failed') {
+    const { externalId } = sent;
+    await scope.tx.outbox.update({ where: { id: row.outboxId }, data: { externalId } });
+    return 'failed';
+  }
+  await markSent(scope, row, sent);
+  return 'sent';
 }
 
 async function settleUnsent(
@@ -175,10 +198,7 @@ export async function noteNotReady(
 
 /** It will not arrive, and what was to follow it makes no sense without it. */
 export async function failSend(scope: Scope, row: Outgoing, code: string): Promise<'failed'> {
-  await scope.tx.outbox.updateMany({
-    where: { ...partsOf(row), state: 'planned' },
-    data: { state: 'discarded', code: PART_FAILED, settledAt: new Date() },
-  });
+  await discardParts(scope, row, PART_FAILED);
   await markFailed(scope, row, code);
   return 'failed';
 }
@@ -231,8 +251,4 @@ async function isLastPart(scope: Scope, row: Outgoing): Promise<boolean> {
     },
   });
   return open === 0;
-}
-
-function partsOf({ originKind, originId, outboxId }: Outgoing): { originKind: string; originId: string } {
-  return { originKind: PART, originId: originKind === PART ? originId : outboxId };
 }

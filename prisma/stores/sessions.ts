@@ -49,14 +49,23 @@ export async function stateOfLoginLink(database: Database, token: string): Promi
   });
 }
 
-/** Uses the link up and opens a session. Undefined: it was used before, is too old, or never was. */
+/**
+ * Uses the link up and opens a session. Undefined: it was used before, is too old, never was, or is of somebody who is no
+ * owner any more; theirs is left unused.
+ */
 export async function logIn(
   database: Database,
-  { token, sessionHours }: { token: string; sessionHours: number },
+  {
+    token,
+    sessionHours,
+    isOwner,
+  }: { token: string; sessionHours: number; isOwner: (ownerId: string) => boolean },
 ): Promise<(OwnerSession & { sessionToken: string }) | undefined> {
   const tenantId = await tenantOfLoginLink(database.prisma, hashOf(token));
   if (tenantId === undefined) return undefined;
   return database.inTenant(tenantId, async (tx) => {
+    const link = await tx.loginLink.findUnique({ where: { tokenHash: hashOf(token) } });
+    if (!link || !isOwner(link.ownerId)) return undefined;
     // Compare and set: of two clicks one gets in.
     const [used] = await tx.$queryRaw<{ ownerId: string }[]>`
       update login_links set used_at = now()

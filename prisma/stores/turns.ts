@@ -263,9 +263,14 @@ export interface TurnMessage {
 /** Kinds whose content is all there is to them. */
 const WRITTEN = ['text', 'button', 'list'];
 
+/** Whether all that somebody says with a message of this kind lies in its words, and nothing in a voice note or a picture. */
+export function isWritten(kind: string): boolean {
+  return WRITTEN.includes(kind);
+}
+
 /** What isn't written is named by its kind, before the words that came with it. */
 function labelled(kind: string, text: string): string {
-  return WRITTEN.includes(kind) ? text : `[${kind}] ${text}`.trimEnd();
+  return isWritten(kind) ? text : `[${kind}] ${text}`.trimEnd();
 }
 
 /** The customer's messages of a turn, in their order. */
@@ -287,7 +292,7 @@ export async function messagesOfTurn(scope: Scope, turnId: string): Promise<Turn
       contentHmac: row.contentHmac,
       speaker: row.speaker,
       arrival: row.arrival,
-      isUnreadable: text === undefined && (row.contentCipher !== null || WRITTEN.includes(row.kind)),
+      isUnreadable: text === undefined && (row.contentCipher !== null || isWritten(row.kind)),
       isRevoked: row.revokedAt !== null,
       ...(row.quotedExternalId !== null && { quotedExternalId: row.quotedExternalId }),
     };

@@ -61,6 +61,27 @@ describe('a step that the requester has to confirm', function () {
     await desk.settled(await desk.send('cy', 'no'));
   });
 
+  it('does not take a yes in a group, where anybody could say it', async () => {
+    const before = await bookings();
+    await desk.ask('fay', 'Book Friday at 09:30 please');
+    const id = await desk.chatId('fay');
+    await desk.database.inTenant(desk.tenantId, (tx) =>
+      tx.chat.update({ where: { id }, data: { kind: 'group' } }),
+    );
+    await desk.inbox.acceptMessage({
+      channel: 'web',
+      accountKey: desk.configuration.channels.web.accountKey,
+      chatAddress: 'fay',
+      chatKind: 'group',
+      externalId: 'yes-of-anybody',
+      kind: 'text',
+      text: 'yes',
+    });
+    const { reason } = await desk.settled('yes-of-anybody');
+    assert.notEqual(reason, 'answers our question; the run goes on');
+    assert.equal(await bookings(), before);
+  });
+
   it('drops what was to be confirmed when the customer asks for something else', async () => {
     const before = await bookings();
     await desk.ask('eve', 'Book Friday at 16:30 please');

@@ -55,6 +55,37 @@ describe('a rule that demands', function () {
     assert.deepEqual(await bench.execute(short.stepId), { kind: 'refused', reason: 'not_approved' });
   });
 
+  it('an owner: somebody who is none gives no yes, even where every owner may', async () => {
+    rules({ name: 'anybody', when: {}, then: 'approve' });
+    for (const surface of ['console', 'web', 'whatsapp'] as const) {
+      const step = await bench.waiting();
+      assert.equal(await bench.decide(step, 'approve', { surface, id: 'gone' }), 'decided');
+      const outcome = await bench.execute(step.stepId);
+      assert.deepEqual(outcome, { kind: 'refused', reason: 'not_approved' }, surface);
+    }
+    const nameless = await bench.waiting();
+    await bench.decide(nameless, 'approve', { surface: 'cli', id: 'cli' });
+    assert.equal((await bench.execute(nameless.stepId)).kind, 'succeeded');
+  });
+
+  it('the requester’s own yes, and in a group an owner’s', async () => {
+    rules({ name: 'themselves', when: {}, then: 'confirm' });
+    bench.configure((own) => ({
+      ...own,
+      tools: own.tools.map((tool) => ({
+        ...tool,
+        actors: [...tool.actors, 'group' as const],
+        chatKinds: ['direct' as const, 'group' as const],
+      })),
+    }));
+    const step = await bench.propose({ actor: 'group' });
+    await bench.inTenant((tx) => tx.chat.update({ where: { id: step.chatId }, data: { kind: 'group' } }));
+    const verdict = await bench.validate(step);
+    assert.ok(verdict.kind === 'accepted');
+    assert.equal(verdict.approval?.gate, 'approve');
+    assert.match(verdict.rule, /in a group/);
+  });
+
   it('more by the time the step is carried out: what was enough before is not', async () => {
     rules(
       { name: 'suspicious', when: { tainted: true }, then: 'approve', needed: 2 },

@@ -172,6 +172,27 @@ const rows: Row[] = [
     wrong: /another operator/,
     right: /of its own/,
   },
+  ...['console', 'api', 'superseded', 'customer'].map((id): Row => ({
+    name: `an owner who is called ${id}, as a part of the desk is`,
+    ...withOwners(`  - { id: ${id}, name: Ada }\n`),
+    path: 'owners.0.id',
+    wrong: new RegExp(`"${id}" is the name of a part of the desk`),
+    right: /another name/,
+  })),
+  {
+    name: 'a group of owners with the name of a surface',
+    ...withOwners('  - { id: ada, name: Ada, groups: [senior, cli] }\n'),
+    path: 'owners.0.groups.1',
+    wrong: /"cli" is the name of a part of the desk itself, so a group of owners/,
+    right: /another name/,
+  },
+  {
+    name: 'an operator with the name of a system actor',
+    more: 'operators: [{ id: clock, name: Ada }]',
+    path: 'operators.0.id',
+    wrong: /"clock" is the name of a part of the desk itself, so an operator/,
+    right: /another name/,
+  },
   {
     name: 'an address of a channel that is not there',
     more: "operators: [{ id: ada, name: Ada, addresses: { whatsap: ['+905550001111'] } }]",

@@ -282,6 +282,32 @@ describe('untrusted content', () => {
   });
 });
 
+describe('the requester’s own yes in a group', () => {
+  const inGroup = { ...call, chatKind: 'group' } as const;
+
+  it('becomes an owner’s, whatever the effect, and says why', () => {
+    const terms = termsOf([{ name: 'themselves', when: {}, then: 'confirm' }]);
+    for (const effect of ['read', 'reversible', 'irreversible'] as const) {
+      const answer = decideByPolicy(terms, { ...inGroup, tool: { ...tool, effect } });
+      assert.equal(answer.gate, 'approve', effect);
+      assert.match(answer.rule, /in a group/);
+      assert.deepEqual(answer.explanation.overruled, ['themselves']);
+    }
+    assert.equal(decideByPolicy(terms, call).gate, 'confirm');
+  });
+
+  it('asks those whom a later rule asks, and leaves other gates alone', () => {
+    const terms = termsOf([
+      { name: 'themselves', when: {}, then: 'confirm' },
+      { name: 'money', when: {}, then: 'approve', approvers: ['money'] },
+    ]);
+    assert.equal(decideByPolicy(terms, inGroup).rule, 'money');
+    for (const then of ['allow', 'approve', 'deny'] as const) {
+      assert.equal(decideByPolicy(termsOf([{ name: 'r', when: {}, then }]), inGroup).gate, then);
+    }
+  });
+});
+
 describe('a policy that can not work is found at start', () => {
   let copy: Copy;
   beforeEach(() => {

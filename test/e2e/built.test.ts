@@ -115,27 +115,26 @@ describe('the built worker and gateway', function () {
     });
 
     it('the worker completes what is nearly done', async () => {
-      const text = 'Tell me something that takes a second';
-      await built.script({ match: text, delayMs: 1_000, text: 'That took a second.' });
+      const text = 'Tell me something that takes a moment';
+      await built.script({ match: text, delayMs: 500, text: 'That took a moment.' });
       const id = await sendAndWaitForTheModel('nearly-done', text);
       worker.signal('SIGTERM');
       assert.equal(await worker.ended, 0, worker.output());
       assert.match(worker.output().trim().split('\n').at(-1) ?? '', /"worker\.stopped"/);
 
       worker = await built.start('worker');
-      await assertAnsweredOnce('nearly-done', id, /took a second/);
+      await assertAnsweredOnce('nearly-done', id, /took a moment/);
       assert.equal(await timesAsked(text), 1, 'its answer was kept');
     });
 
     it('the worker hands back what takes longer, and the next one takes it up', async () => {
       const text = 'Tell me something that takes for ever';
-      await built.script({ match: text, delayMs: 30_000, text: 'Too late.' });
+      // Longer than this test may last: a worker that waited for it would never end.
+      await built.script({ match: text, delayMs: 600_000, text: 'Too late.' });
       const id = await sendAndWaitForTheModel('handed-back', text);
       await built.script({ match: text, text: 'That took no time.' });
-      const began = Date.now();
       worker.signal('SIGTERM');
       assert.equal(await worker.ended, 0, worker.output());
-      assert.ok(Date.now() - began < 25_000, 'it has not waited for the model');
 
       worker = await built.start('worker');
       await assertAnsweredOnce('handed-back', id, /took no time/);

@@ -17,7 +17,7 @@ const FOREIGN = {
 };
 
 describe('a poisoned chat', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const masterKey = new Uint8Array(randomBytes(32));
   let desk: Awaited<ReturnType<typeof startDesk>>;
   before(async () => {
@@ -94,7 +94,7 @@ describe('a poisoned chat', function () {
     await ring(chatId, sequence);
     await until(
       async () => (desk.logLines.some((line) => line.includes('ContentUnreadableError')) ? true : undefined),
-      10_000,
+      60_000,
       'somebody to stumble over it',
     );
     assert.equal((await desk.ask('beside', 'Hello!')).length, 1);
@@ -131,7 +131,7 @@ describe('a poisoned chat', function () {
         const { events } = await desk.client.workflow.getHandle(workflowId).fetchHistory();
         return events?.some(({ workflowTaskFailedEventAttributes: failed }) => failed) ? true : undefined;
       },
-      10_000,
+      60_000,
       'its task to fail',
     );
     assert.equal((await desk.ask('beside', 'Hello!')).length, 1);

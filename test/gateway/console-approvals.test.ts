@@ -108,6 +108,23 @@ describe('approvals in the console', function () {
       );
     });
 
+    it('names the whole id of a visitor, and the server of another company that would do it', async () => {
+      const visitor = `visitor-${randomUUID()}`;
+      const { approvalId } = await ask({ chat: visitor });
+      const url = `/console/approvals/${approvalId}`;
+      assert.ok(wordsIn((await owner.open(url)).body).includes(`Web visitor ${visitor}`));
+      const { tools } = gateway.configuration;
+      gateway.configuration.tools = tools.map((tool) => ({
+        ...tool,
+        mcp: { server: 'partner\u202Edesk', isTrusted: false },
+      }));
+      try {
+        assert.match(wordsIn((await owner.open(url)).body), /Done by the server partner U\+202E desk/);
+      } finally {
+        gateway.configuration.tools = tools;
+      }
+    });
+
     it('refuses a query that it can’t read', async () => {
       assert.equal((await owner.open('/console/approvals?show=secret')).statusCode, 400);
     });

@@ -332,6 +332,36 @@ describe('the records of the console', function () {
     assert.equal(new Set(listed).size, rows);
   });
 
+  it('answers a place in a list that can’t be one with a 400, whatever is wrong with it', async () => {
+    const id = randomUUID();
+    const places = [
+      ...[
+        `2026-13-45T99:99:99.000000Z_${id}`,
+        `2026-02-30T10:00:00.000000Z_${id}`,
+        `0000-01-01T10:00:00.000000Z_${id}`,
+        '2026-02-20T10:00:00.000000Z_------------------------------------',
+        `2026-02-20T10:00:00.000000Z_${id}_${id}`,
+        'x',
+      ].map((before) => `/console/conversations?before=${before}`),
+      '/console/conversations/list?before=x_y',
+      `/console/conversations/${id}?before=0`,
+      `/console/conversations/${id}?before=99999999999`,
+      '/console/approvals?before=x',
+      '/console/runs?before=x',
+      '/console/runs?from=0000-01-01T00:00',
+      '/console/runs?from=2026-02-30T00:00',
+      '/console/messages?before=x',
+    ];
+    for (const url of places) assert.equal((await get(url)).statusCode, 400, url);
+    const nobodys = [
+      `/console/conversations?before=2026-02-20T10:00:00.000000Z_${id}`,
+      `/console/approvals?show=decided&before=${id}`,
+      `/console/runs?before=${id}`,
+      `/console/messages?before=${id}`,
+    ];
+    for (const url of nobodys) assert.equal((await get(url)).statusCode, 200, url);
+  });
+
   it('lets an owner say what became of a message of ours, once, and with the token of the page only', async () => {
     const { chatId } = await gateway.write('unknown-send', 'Hello?');
     const arrived = await ours(chatId, 'It may be there', { state: 'unknown', code: 'interrupted' });

@@ -97,12 +97,53 @@ describe('the gateway’s metrics', function () {
     const open = await scrape();
     assert.equal(open.get('aroko_messages_open'), 1);
     assert.ok(Math.abs((open.get('aroko_oldest_open_message_seconds') ?? 0) - 300) < 20);
+    assert.equal(
+      open.get('aroko_oldest_waiting_message_seconds'),
+      0,
+      'it waits for an owner, and not for us',
+    );
     assert.equal(open.get('aroko_approvals_open'), 1);
     assert.equal(open.get('aroko_postgres_up'), 1);
 
     await answerRun(gateway, asked, 'done');
     const after = await scrape();
     assert.equal(after.get('aroko_messages_open'), 0);
+  });
+
+  it('tell how long the oldest has waited for us: for no owner, no person, and no report of a send', async () => {
+    const waiting = async () => {
+      const seconds = (await scrape()).get('aroko_oldest_waiting_message_seconds') ?? Number.NaN;
+      return Math.round(seconds / 100) * 100;
+    };
+    const asked = await askForApproval(gateway, {
+      chat: 'c4',
+      text: 'please',
+      arguments: { date: '2027-01-06' },
+    });
+    await settle("update inbox set received_at = now() - interval '900 seconds' where turn_id = $1", [
+      asked.turnId,
+    ]);
+    const { messageId, chatId } = await gateway.write('c5', 'hello');
+    await settle("update inbox set received_at = now() - interval '600 seconds' where id = $1", [messageId]);
+    assert.equal(await waiting(), 600);
+    await settle('update chats set paused_at = now() where id = $1', [chatId]);
+    assert.equal(await waiting(), 0);
+    await settle("update approvals set state = 'approved', decided_at = now() where turn_id = $1", [
+      asked.turnId,
+    ]);
+    assert.equal(await waiting(), 900);
+    await settle(
+      `insert into outbox (id, tenant_id, chat_id, turn_id, origin_kind, origin_id, kind, state)
+        select gen_random_uuid(), tenant_id, chat_id, turn_id, 'test', gen_random_uuid(), 'answer', 'unknown'
+        from inbox where turn_id = $1`,
+      [asked.turnId],
+    );
+    assert.equal(await waiting(), 0);
+    await settle("delete from outbox where state = 'unknown'");
+    await settle(
+      "update inbox set state = 'handed_off', settled_at = received_at where turn_id = $1 or id = $2",
+      [asked.turnId, messageId],
+    );
   });
 
   it('measure what a customer waited once, when it is over, by how it ended', async () => {

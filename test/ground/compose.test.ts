@@ -49,7 +49,7 @@ describe('temporal-compose.yml', () => {
         ...each.networks.filter((network) => !(network in file.networks)),
         ...each.volumes
           .map((volume) => volume.split(':')[0] ?? '')
-          .filter((volume) => !(volume in file.volumes)),
+          .filter((volume) => (volume.startsWith('./') ? !existsSync(volume) : !(volume in file.volumes))),
         ...Object.keys(each.depends_on).filter((other) => !(other in file.services)),
       ];
       assert.deepEqual(undeclared, []);
@@ -99,6 +99,28 @@ describe('temporal-compose.yml', () => {
         .error?.issues.filter(({ path }) => !given.includes(String(path[0])));
       assert.deepEqual(missing ?? [], [], `${name} needs`);
     }
+  });
+
+  it('lets a neighbour read the metrics of worker and gateway, with the token for that', () => {
+    for (const name of ['worker', 'gateway'])
+      assert.equal(
+        file.services[name]?.environment['AROKO_METRICS_TOKEN_FILE'],
+        '/run/secrets/metrics-token',
+        name,
+      );
+    const scraped = /targets: \['(worker):(\d+)'\]/.exec(
+      readFileSync('docs/observability/README.md', 'utf8'),
+    );
+    const { AROKO_WORKER_HEALTH_HOST: host, AROKO_WORKER_HEALTH_PORT: port } =
+      file.services['worker']?.environment ?? {};
+    assert.deepEqual([host, port], ['0.0.0.0', scraped?.[2]]);
+  });
+
+  it('gives worker and gateway the configuration of this folder, to be edited here and read again', () => {
+    for (const name of ['worker', 'gateway'])
+      assert.deepEqual(file.services[name]?.volumes, ['./config:/app/config:ro'], name);
+    const workdir = dockerfile.getInstructions().find((each) => each.getKeyword() === 'WORKDIR');
+    assert.equal(workdir?.getArgumentsContent(), '/app');
   });
 
   it('waits for what has to be there first, and says how each service is', () => {

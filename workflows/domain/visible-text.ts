@@ -32,8 +32,20 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** The same in plain text, for channels without markup. */
+/** Stands before each line but the first: a line of somebody's text must not pass for one of ours. */
+export const CONTINUATION = '  │ ';
+
+/** The same in plain text, for channels without markup. Only its first line begins where it is put. */
 export function withHiddenShown(text: string): string {
+  return marked(text).replaceAll('\n', `\n${CONTINUATION}`);
+}
+
+/** The same where it has to stay on one line: an end of a line is its sign. */
+export function onOneLine(text: string): string {
+  return marked(text).replaceAll('\n', '');
+}
+
+function marked(text: string): string {
   return piecesOf(text)
     .map(({ text: shown, codePoint }) => (codePoint === undefined ? shown : `⟦${shown}⟧`))
     .join('');

@@ -5,12 +5,12 @@ import type { TurnGate } from '../turn-context.js';
 
 /**
  * A plain yes or no to a confirmation of ours (spec D2). Decided by words of the phrase files, never by a model; anything
- * else is no answer and goes on to the planner.
+ * else is no answer and goes on to the planner. In a group anybody could say it, so nobody's word is taken there.
  */
 export const confirmation: TurnGate = {
   name: 'confirmation',
   async decide({ question, text, tenant, scope, chat }) {
-    if (question?.kind !== 'confirm') return undefined;
+    if (question?.kind !== 'confirm' || chat.kind === 'group') return undefined;
     const { phrases } = tenant.configuration;
     const isYes = isOnly(text, phrasesOf(phrases, 'yes'));
     if (!isYes && !isOnly(text, phrasesOf(phrases, 'no'))) return undefined;

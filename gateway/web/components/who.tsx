@@ -5,7 +5,12 @@ import { Visible } from './visible.js';
 /** Ids of visitors and of platforms are told apart by their beginning; the whole is at hand. */
 const SHORT = 8;
 
-export function Who({ chat }: { chat: ChatLabel | undefined }): JSX.Element {
+export function Who(props: {
+  chat: ChatLabel | undefined;
+  /** Shows the whole id: who decides has to know of whom. */
+  isWhole?: boolean;
+}): JSX.Element {
+  const { chat, isWhole = false } = props;
   if (!chat) return <em class="quiet">unknown chat</em>;
   if (chat.address === undefined) return <em class="quiet">erased contact</em>;
   return (
@@ -17,16 +22,17 @@ export function Who({ chat }: { chat: ChatLabel | undefined }): JSX.Element {
           </span>{' '}
         </>
       )}
-      <Address chat={chat} address={chat.address} />
+      <Address chat={chat} address={chat.address} isWhole={isWhole} />
     </span>
   );
 }
 
-function Address({ chat, address }: { chat: ChatLabel; address: string }): JSX.Element {
+function Address(props: { chat: ChatLabel; address: string; isWhole: boolean }): JSX.Element {
+  const { chat, address, isWhole } = props;
   if (isNumber(chat))
     return <span class={['number', chat.name !== undefined && 'quiet']} safe>{`+${address}`}</span>;
   const what = kindOf(chat);
-  const short = address.length > SHORT + 6 ? `${address.slice(0, SHORT)}…` : address;
+  const short = !isWhole && address.length > SHORT + 6 ? `${address.slice(0, SHORT)}…` : address;
   return (
     <span class={[chat.name !== undefined && 'quiet']}>
       <span>{what}</span> <code safe>{short}</code>

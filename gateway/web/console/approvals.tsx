@@ -6,6 +6,7 @@ import { MAX_REASON_LENGTH } from '../../decisions.js';
 import { Arguments, titleOf } from '../components/arguments.js';
 import { Icon } from '../components/icons.js';
 import { Time, type Clock } from '../components/time.js';
+import { Visible } from '../components/visible.js';
 import { Who } from '../components/who.js';
 import { CameOfIt, nameOf } from './came-of-it.js';
 
@@ -43,6 +44,14 @@ export function ApprovalCard(props: CardProps): JSX.Element {
           {tool ? (
             <p class="quiet" safe>
               {tool.description}
+            </p>
+          ) : null}
+          {tool?.mcp ? (
+            <p class="provider">
+              Done by the server{' '}
+              <code>
+                <Visible text={tool.mcp.server} />
+              </code>
             </p>
           ) : null}
         </div>
@@ -105,7 +114,7 @@ function Facts(props: Pick<CardProps, 'approval' | 'owners' | 'clock'> & { isOpe
         <dt>Asked by</dt>
         <dd>
           <a href={`/console/conversations/${approval.chatId}#newest`} id={`chat-of-${approval.approvalId}`}>
-            <Who chat={approval.with} />
+            <Who chat={approval.with} isWhole />
           </a>
         </dd>
       </div>

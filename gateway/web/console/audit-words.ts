@@ -1,6 +1,7 @@
 // The lines of the audit trail as sentences. Who reads them is the owner: names of events, tools and people in plain words.
 import type { TenantConfiguration } from '../../../config/configuration.js';
 import type { RunStory } from '../../../prisma/stores/views/run-story.js';
+import type { Gate } from '../../../workflows/domain/tool.js';
 import { titleOf } from '../components/arguments.js';
 
 export type AuditLine = Pick<RunStory['audit'][number], 'event' | 'actor' | 'facts'>;
@@ -22,16 +23,18 @@ const PLAIN: Record<string, string> = {
   operator_asked: 'An operator was asked',
   operator_answered: 'The operator answered',
   operator_expired: 'The operator did not answer in time',
+  operator_unreached: 'The operator could not be reached',
   message_undelivered: 'A message was not delivered',
   message_unknown: 'A message may not have arrived',
   answer_unusable: 'What the model answered could not be used',
   content_shown: 'The content was read on the command line',
 };
 
-const GATES: Record<string, string> = {
-  none: 'The policy allows it',
+const GATES: Record<Gate, string> = {
+  allow: 'The policy allows it',
   confirm: 'The policy asks for the customer’s yes',
   approve: 'The policy asks for an owner’s yes',
+  deny: 'The policy forbids it',
 };
 
 const ASKED_FOR: Record<string, string> = { plan: 'a plan', answer: 'an answer', summarize: 'a summary' };
@@ -60,7 +63,7 @@ export function auditInWords(line: AuditLine, owners: Owners): string {
     case 'approval_edit':
       return decidedInWords(line, owners, { owner: 'Edited', customer: 'Changed' });
     case 'policy_decided':
-      return GATES[textOf(facts['gate'])] ?? 'The policy decided';
+      return gateInWords(textOf(facts['gate']));
     case 'step_settled':
       return `${person} found out that it ${facts['happened'] === true ? 'was done' : 'was not done'}`;
     case 'message_settled':
@@ -102,6 +105,14 @@ function decidedInWords(
 function nameOf(actor: string, owners: Owners): string {
   const id = actor.replace(/^owner:/, '');
   return owners.find((owner) => owner.id === id)?.name ?? actor;
+}
+
+function gateInWords(gate: string): string {
+  return isGate(gate) ? GATES[gate] : 'The policy decided';
+}
+
+function isGate(gate: string): gate is Gate {
+  return Object.hasOwn(GATES, gate);
 }
 
 function textOf(value: unknown): string {

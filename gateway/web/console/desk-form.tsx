@@ -36,7 +36,10 @@ export function DeskForm(props: {
       <input type="hidden" name="_csrf" value={csrfToken} />
       <input type="hidden" name="to" value={to} />
       {chat.takeover ? (
-        <span class="quiet">The assistant is silent in this chat.</span>
+        <span class="quiet">
+          The assistant is silent in this chat.
+          {chat.channel === 'web' ? ' Web chats can’t be answered from here yet.' : ''}
+        </span>
       ) : (
         <select name="hours" aria-label="How long you have the chat">
           {TAKE_HOURS.map((hours) => (

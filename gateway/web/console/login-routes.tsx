@@ -4,7 +4,7 @@ import { logIn, stateOfLoginLink, type LinkState } from '../../../prisma/stores/
 import type { RouteDeps } from '../../deps.js';
 import { parsed } from '../../problems.js';
 import { LoggedOutPage, LoginPage } from './login.js';
-import { SESSION_HOURS, setSessionCookie } from './session.js';
+import { isOwnerNow, SESSION_HOURS, setSessionCookie } from './session.js';
 
 const params = z.object({
   token: z.string().regex(/^[A-Za-z0-9_-]{20,80}$/, { error: 'is not a login link' }),
@@ -40,7 +40,11 @@ export function loginRoutes(app: FastifyInstance, { database, desk, logger }: Ro
   const guarded = { ...attempts, preHandler: app.csrfProtection };
   app.post('/console/login/:token', guarded, async (request, reply) => {
     const { token } = parsed(params, request.params, 'The link');
-    const session = await logIn(database, { token, sessionHours: SESSION_HOURS });
+    const session = await logIn(database, {
+      token,
+      sessionHours: SESSION_HOURS,
+      isOwner: (ownerId) => isOwnerNow(desk, ownerId),
+    });
     if (!session) {
       const state = await stateOfLoginLink(database, token);
       const page = <LoggedOutPage because={WHY[state === 'usable' ? 'unknown' : state]} />;

@@ -150,6 +150,7 @@ const ORIGINS: Record<string, string> = {
   approval_expired: 'tells an owner that it expired',
   hand_off_notice: 'tells an owner of a customer',
   unknown_notice: 'asks an owner what became of it',
+  undelivered_notice: 'tells an owner what did not arrive',
   operator_request: 'asks an operator',
   operator_reminder: 'reminds an operator',
   operator_too_late: 'tells an operator that it is too late',

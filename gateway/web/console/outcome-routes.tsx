@@ -51,7 +51,9 @@ export function outcomeRoutes(app: FastifyInstance, deps: RouteDeps, pages: Page
       ? finding === 'happened'
         ? 'Noted: it was done. The customer is told.'
         : 'Noted: it wasn’t done. The customer is told.'
-      : 'Somebody has said before what came of it. Your answer changed nothing.';
+      : settled.outcome === 'surface_not_allowed'
+        ? 'Policy doesn’t let owners decide in the console. Your answer changed nothing.'
+        : 'Somebody has said before what came of it. Your answer changed nothing.';
     const answer = (
       <>
         {steps.map((step) => (

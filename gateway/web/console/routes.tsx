@@ -33,7 +33,7 @@ export async function consoleRoutes(app: FastifyInstance, deps: RouteDeps): Prom
     });
     loginRoutes(pages, deps);
     await pages.register(async (inside) => {
-      inside.addHook('onRequest', requireOwner(deps.database, deps.desk.tenantId));
+      inside.addHook('onRequest', requireOwner(deps.database, deps.desk));
       const shared = createPages(deps);
       consoleEvents(inside, deps);
       frameRoutes(inside, deps, shared);

@@ -65,7 +65,9 @@ export function runRoutes(app: FastifyInstance, deps: RouteDeps, pages: Pages): 
   function timeOf(local: string | undefined): Date | undefined {
     if (local === undefined || local === '') return undefined;
     const time = DateTime.fromISO(local, { zone: active().business.timeZone });
-    if (!time.isValid) throw new Problem(400, 'bad_request', 'The query: there is no such date and time.');
+    // Postgres knows no year 0.
+    if (!time.isValid || time.toUTC().year < 1)
+      throw new Problem(400, 'bad_request', 'The query: there is no such date and time.');
     return time.toJSDate();
   }
 

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../../prisma/database.js';
 import { findSession, type OwnerSession } from '../../../prisma/stores/sessions.js';
+import type { Desk } from '../../deps.js';
 import { Problem } from '../../problems.js';
 
 const COOKIE = 'aroko_session';
@@ -20,15 +21,20 @@ export function ownerOf(request: FastifyRequest): LoggedIn {
   return owner;
 }
 
+/** Whether this is an owner by the configuration of now. A session outlives a reload, and being an owner doesn't. */
+export function isOwnerNow(desk: Desk, ownerId: string): boolean {
+  return desk.configuration.owners.some(({ id }) => id === ownerId);
+}
+
 /** A hook: people without a session are shown where to log in; scripts of a page get a 401. */
 export function requireOwner(
   database: Database,
-  tenantId: string,
+  desk: Desk,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
   return async (request, reply) => {
     const sessionToken = request.cookies[COOKIE];
     const session = sessionToken ? await findSession(database, sessionToken) : undefined;
-    if (sessionToken && session?.tenantId === tenantId) {
+    if (sessionToken && session?.tenantId === desk.tenantId && isOwnerNow(desk, session.ownerId)) {
       owners.set(request, { ...session, sessionToken });
       return undefined;
     }

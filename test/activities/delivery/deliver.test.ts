@@ -88,6 +88,31 @@ describe('a message on WhatsApp', function () {
     assert.deepEqual([taken?.request.recipient, taken?.request.to], [chat.address, undefined]);
   });
 
+  it('goes to where its person is now, and to nobody where no address of theirs is left', async () => {
+    const chat = await kit.chat();
+    const leave = () =>
+      kit.inTenant(({ tx }) =>
+        tx.contactAlias.updateMany({ where: { contactId: chat.contactId }, data: { retiredAt: new Date() } }),
+      );
+    await leave();
+    const moved = await kit.chat();
+    await kit.inTenant(({ tx }) =>
+      tx.contactAlias.updateMany({
+        where: { contactId: moved.contactId },
+        data: { contactId: chat.contactId },
+      }),
+    );
+    const first = await kit.plan({ ...chat, turnId: null });
+    assert.deepEqual(await kit.deliver(first), { state: 'sent' });
+    assert.equal(kit.fake.taken().at(-1)?.recipient, moved.address);
+    await leave();
+    const attempts = kit.fake.attempts();
+    const second = await kit.plan({ ...chat, turnId: null });
+    assert.deepEqual(await kit.deliver(second), { state: 'failed' });
+    assert.equal((await kit.row(second)).code, 'no_address');
+    assert.equal(kit.fake.attempts(), attempts);
+  });
+
   it('quotes what it answers where the customer has written more since, and only then', async () => {
     const chat = await kit.chat();
     const first = await kit.turn(chat);
@@ -385,6 +410,32 @@ describe('what the platform reports', function () {
     });
     kit.fake.report(undefined);
     assert.equal((await kit.row(outboxId)).sequence, 2);
+  });
+
+  it('that it failed, before the answer to the send has come, is not forgotten when that comes', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan(turn);
+    const overtaken = {
+      ...kit.graph,
+      send: async (...send: Parameters<typeof kit.graph.send>) => {
+        const outcome = await kit.graph.send(...send);
+        const taken = kit.fake.taken().at(-1);
+        assert.ok(taken, 'taken');
+        await kit.fake.webhooks.reportNow(taken, 'failed', 131026);
+        return outcome;
+      },
+    };
+    const activities = kit.activitiesWith({ graph: overtaken });
+    assert.deepEqual(await kit.deliver(outboxId, { activities }), { state: 'failed' });
+    const { state, code, sequence, externalId } = await kit.row(outboxId);
+    assert.deepEqual([state, code, sequence], ['failed', '131026', null]);
+    assert.equal(externalId, kit.fake.taken().at(-1)?.wamid, 'later reports find it');
+    assert.deepEqual(await kit.ledger(turn.turnId), {
+      state: 'handed_off',
+      reason: 'not delivered (131026)',
+      turn: 'closed',
+      outcome: 'undelivered',
+    });
   });
 
   it('of an answer that never arrived takes the answer back', async () => {

@@ -277,6 +277,20 @@ async function addChat(
       customerWroteAt: wroteMsAgo === null ? null : new Date(Date.now() - wroteMsAgo),
     },
   });
+  const aliasId = randomUUID();
+  const place = { table: 'contact_aliases', column: 'address_cipher', rowId: aliasId };
+  await tx.contactAlias.create({
+    data: {
+      id: aliasId,
+      tenantId,
+      contactId,
+      channel,
+      kind: addressKind,
+      addressHmac: content.hmacAddress(address),
+      addressCipher: content.sealText(key, { ...place, text: address }),
+      keyId: key.id,
+    },
+  });
   return { chatId, contactId, address };
 }
 

@@ -175,6 +175,29 @@ describe('a long message', function () {
     assert.deepEqual(held, { state: 'planned', held: true });
     assert.equal(kit.fake.taken().length, 1);
   });
+
+  it('is dropped with all its parts where a person takes the chat and nothing was done', async () => {
+    const turn = await kit.turn(await kit.chat());
+    const outboxId = await kit.plan({ ...turn, text: story(11_000) });
+    const taking: GraphClient = {
+      ...kit.graph,
+      async send(...send) {
+        const outcome = await kit.graph.send(...send);
+        await kit.inTenant((scope) => takeChat(scope, { chatId: turn.chatId, by: 'business' }));
+        return outcome;
+      },
+    };
+    const dropped = await kit.activitiesWith({ graph: taking }).deliver({ tenantId: kit.tenantId, outboxId });
+    assert.deepEqual(dropped, { state: 'discarded' });
+    assert.deepEqual(
+      (await partsOf(outboxId)).map(({ state, code }) => [state, code]),
+      [
+        ['discarded', 'paused'],
+        ['discarded', 'paused'],
+      ],
+    );
+    assert.equal((await kit.ledger(turn.turnId)).state, 'handed_off');
+  });
 });
 
 /** As if the last attempt had been a minute ago. */
@@ -210,6 +233,20 @@ describe('outside the 24-hour window', function () {
     assert.deepEqual(await deliver(outboxId), { state: 'sent' });
     assert.deepEqual(templates(), [['late_answer', 'tr', ['It is *ready*. Come at any time.']]]);
     assert.equal((await kit.ledger(turn.turnId)).state, 'answered');
+  });
+
+  it('an answer that the template can’t hold goes with its beginning, and the log says that it was cut', async () => {
+    const cuts = () => kit.logLines.filter((line) => line.includes('outbox.cut')).length;
+    const before = cuts();
+    const turn = await kit.turn(await late());
+    const outboxId = await kit.plan({ ...turn, text: story(2_000) });
+    assert.deepEqual(await deliver(outboxId), { state: 'sent' });
+    const value = String(templates()[0]?.[2]);
+    assert.ok(value.length <= 900 && value.endsWith('…'));
+    assert.equal(cuts(), before + 1);
+    assert.ok(kit.logLines.at(-1)?.includes(outboxId));
+    await deliver(await kit.plan({ ...(await kit.turn(await late())), text: 'Short.' }));
+    assert.equal(cuts(), before + 1);
   });
 
   it('a request to an owner goes as the template for that, or as the one that it brings', async () => {

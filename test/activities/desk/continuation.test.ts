@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { startDesk, type Desk } from '../../support/desk.js';
 
-const DECISION_SECONDS = 8;
+const DECISION_SECONDS = 15;
 
 describe('a yes to what was decided too long ago', function () {
   this.timeout(120_000);

@@ -10,8 +10,8 @@ import { startDesk, until, type Desk } from '../../support/desk.js';
 /** Long enough for a busy machine, short enough for a test. */
 export const QUICK: Profile = {
   graceMs: 4_000,
-  debounceMs: 600,
-  debounceMaxMs: 900,
+  debounceMs: 1_500,
+  debounceMaxMs: 2_500,
   acknowledgeAfterMs: 4_000,
   inactivityMs: 10_000,
   leaseMs: 4_000,
@@ -22,9 +22,11 @@ export const FIRST_MESSAGE = 'Welcome to the desk. Somebody will be with you.';
 type Configure = (configuration: TenantConfiguration) => TenantConfiguration;
 
 export interface QuickDesk extends Desk {
-  /** A person writes in the chat: they have it for the lease of the profile, or until they give it back. */
-  personWrites(chat: string, until?: Date): Promise<void>;
+  /** A person writes in the chat: they have it until then, or until they give it back. */
+  personWrites(chat: string, until: Date): Promise<void>;
   personReleases(chat: string): Promise<void>;
+  /** The lease of a person who has the chat runs out by itself, in two seconds. */
+  leaseEndsSoon(chat: string): Promise<void>;
   writeAs(speaker: Speaker, chat: string, text: string): Promise<string>;
   /** All sessions of a chat, oldest first. */
   sessions(chat: string): Promise<{ state: string; by: string | null }[]>;
@@ -62,7 +64,7 @@ export async function startQuickDesk({
   return Object.assign(desk, {
     // Sessions wait, and a busy machine waits longer.
     settled: (externalId: string, withinMs = 60_000) => settled(externalId, withinMs),
-    async personWrites(chat: string, until = new Date(Date.now() + (QUICK.leaseMs ?? 0))) {
+    async personWrites(chat: string, until: Date) {
       const chatId = await desk.chatId(chat);
       await desk.inScope(desk.tenantId, (scope) => takeChat(scope, { chatId, by: 'business', until }));
       await rung(chat);
@@ -70,6 +72,14 @@ export async function startQuickDesk({
     async personReleases(chat: string) {
       const chatId = await desk.chatId(chat);
       await desk.inScope(desk.tenantId, (scope) => releaseChat(scope, { chatId, by: 'owner:ada' }));
+      await rung(chat);
+    },
+    async leaseEndsSoon(chat: string) {
+      const id = await desk.chatId(chat);
+      const pausedUntil = new Date(Date.now() + 2_000);
+      await desk.database.inTenant(desk.tenantId, (tx) =>
+        tx.chat.update({ where: { id }, data: { pausedUntil } }),
+      );
       await rung(chat);
     },
     async writeAs(speaker: Speaker, chat: string, text: string) {

@@ -45,16 +45,6 @@ describe('a chat that a person takes over', function () {
     );
   };
 
-  const endsSoon = async (chat: string): Promise<void> => {
-    const { tenantId } = desk;
-    const chatId = await desk.chatId(chat);
-    const pausedUntil = new Date(Date.now() + 2_000);
-    await desk.database.inTenant(tenantId, (tx) =>
-      tx.chat.update({ where: { id: chatId }, data: { pausedUntil } }),
-    );
-    await desk.conversations.deskChanged({ tenantId, chatId });
-  };
-
   it('hears nothing until it is given back; what was approved meanwhile is done then, and told once', async () => {
     const before = await bookings();
     const booking = await desk.send('ada', 'Book Friday at 10:00 please');
@@ -94,7 +84,7 @@ describe('a chat that a person takes over', function () {
     await sleep(3_000);
     assert.equal((await desk.settled(await desk.send('bo', 'Hello?'))).state, 'handed_off');
     // Nobody waits a minute and a half for it here.
-    await endsSoon('bo');
+    await desk.leaseEndsSoon('bo');
     await untilAudited('bo', 'chat_released');
     assert.equal((await desk.settled(await desk.send('bo', 'Hello again'))).state, 'answered');
     assert.deepEqual(
@@ -115,10 +105,21 @@ describe('a chat that a person takes over', function () {
       'the run to start',
     );
     const from = new Date();
-    await desk.personWrites('cy', new Date(Date.now() + 7_000));
-    const to = new Date(Date.now() + 6_500);
+    await desk.personWrites('cy', new Date(Date.now() + 600_000));
+    const chatId = await desk.chatId('cy');
+    await until(
+      async () =>
+        (await desk.database.inTenant(desk.tenantId, (tx) =>
+          tx.outbox.count({ where: { chatId, turnId: { not: null }, state: 'planned' } }),
+        )) > 0
+          ? true
+          : undefined,
+      60_000,
+      'the run to have written its words',
+    );
+    assert.equal(await spokenDuring('cy', from, new Date()), 0);
+    await desk.leaseEndsSoon('cy');
     assert.equal((await desk.settled(id)).state, 'answered');
-    assert.equal(await spokenDuring('cy', from, to), 0);
     assert.match((await desk.texts('cy')).at(-1) ?? '', /10:30/);
     await desk.model.clear();
   });

@@ -1,143 +1,40 @@
 // A picture goes to somebody behind the desk under a code, and the answer comes back to whoever sent it (spec B5): a real desk,
 // real sends to a Graph server that speaks the platform's wire format.
 import { strict as assert } from 'node:assert';
-import { createHash, randomUUID } from 'node:crypto';
-import { createGraphClient } from '../../../activities/whatsapp-cloud/graph.js';
-import { createOperatorClock } from '../../../gateway/operator-clock.js';
-import type { Tx } from '../../../prisma/database.js';
-import type { MessageDetails, Speaker } from '../../../workflows/domain/incoming.js';
-import { startDesk, until, type Desk } from '../../support/desk.js';
-import { startFakeGraph, type FakeGraph } from '../../support/graph/server.js';
-import { ACCOUNT, DOCTORS, practice, TOKEN, TOOL, type DoctorId } from './practice.js';
-
-const PATIENT = '15550107001';
-const PICTURE = new Uint8Array(Buffer.from('not really a picture, but bytes of one'));
+import { createHash } from 'node:crypto';
+import { until } from '../../support/desk.js';
+import { PATIENT, PICTURE, startPractice, type Practice } from './kit.js';
+import { DOCTORS, type DoctorId } from './practice.js';
 
 describe('questions to operators', function () {
   this.timeout(120_000);
-  let desk: Desk;
-  let graph: FakeGraph;
-  let tick: () => Promise<number>;
-
+  let own: Practice;
   before(async () => {
-    graph = await startFakeGraph({
-      numbers: [{ accountKey: ACCOUNT, displayNumber: '+15550107000' }],
-      token: TOKEN,
-    });
-    desk = await startDesk({
-      graph: createGraphClient({ secrets: { get: () => TOKEN }, baseUrl: graph.url }),
-      configure: practice,
-    });
-    const clock = createOperatorClock({
-      database: desk.database,
-      inScope: desk.inScope,
-      conversations: desk.conversations,
-      configurationOf: () => desk.configuration,
-      logger: desk.log,
-    });
-    tick = () => clock.tick();
+    own = await startPractice();
   });
-  after(async () => {
-    await desk.stop();
-    await graph.close();
-  });
+  after(() => own?.stop());
 
-  async function write(
-    from: string,
-    text: string,
-    how: { speaker?: Speaker; quoted?: string; details?: MessageDetails; kind?: 'text' | 'image' } = {},
-  ): Promise<string> {
-    const { speaker = 'customer', quoted, details, kind = 'text' } = how;
-    const externalId = `wamid.${randomUUID()}`;
-    await desk.inbox.acceptMessage({
-      channel: 'whatsapp-cloud',
-      accountKey: ACCOUNT,
-      chatAddress: from,
-      externalId,
-      kind,
-      text,
-      details,
-      speaker,
-      arrival: speaker === 'customer' ? 'turn' : 'operator_reply',
-      quotedExternalId: quoted,
-    });
-    return externalId;
-  }
-
-  const bodies = (to: string): string[] =>
-    graph.taken().flatMap(({ recipient, request }) => (recipient === to ? [JSON.stringify(request)] : []));
-  const hears = (to: string, text: string | RegExp): Promise<string> =>
-    until(
-      async () =>
-        bodies(to).find((body) => (typeof text === 'string' ? body.includes(text) : text.test(body))),
-      60_000,
-      `${to} to hear ${String(text)}`,
-    );
-  const inDesk = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => desk.database.inTenant(desk.tenantId, work);
-
-  /** A patient asks something that goes to a doctor; answers the request as it was opened. */
-  async function ask(doctor: DoctorId, question: string, patient = PATIENT) {
-    await desk.model.script({
-      match: question,
-      withTools: true,
-      toolUse: [{ name: TOOL, input: { question, operator: doctor } }],
-    });
-    const externalId = await write(patient, question);
-    const row = await until(
-      () =>
-        inDesk(async (tx) => {
-          const message = await tx.inbox.findFirstOrThrow({ where: { externalId }, select: { id: true } });
-          return (await tx.operatorRequest.findFirst({ where: { turnId: message.id } })) ?? undefined;
-        }),
-      20_000,
-      'a request to be opened',
-    );
-    await desk.settled(externalId);
-    return row;
-  }
-
-  /** What the gateway's sweep does after a while: hands planned words over. */
-  async function deliverPlanned(): Promise<void> {
-    const rows = await inDesk((tx) =>
-      tx.outbox.findMany({
-        where: { state: 'planned', turnId: null },
-        orderBy: [{ plannedAt: 'asc' }, { ordinal: 'asc' }],
-        select: { id: true, chatId: true },
-      }),
-    );
-    for (const { id, chatId } of rows) {
-      await desk.conversations.say({
-        tenantId: desk.tenantId,
-        chatId,
-        turnId: id,
-        outboxId: id,
-        kind: 'answer',
-        final: true,
-      });
-    }
-  }
-
-  async function wamidOf(to: string, text: string): Promise<string> {
-    await hears(to, text);
-    const sent = graph
-      .taken()
-      .find((each) => each.recipient === to && JSON.stringify(each.request).includes(text));
-    return sent?.wamid ?? '';
-  }
+  const write: Practice['write'] = (...args) => own.write(...args);
+  const hears: Practice['hears'] = (...args) => own.hears(...args);
+  const bodies: Practice['bodies'] = (to) => own.bodies(to);
+  const ask: Practice['ask'] = (...args) => own.ask(...args);
+  const inDesk: Practice['inDesk'] = (work) => own.inDesk(work);
+  const stateOf = async (id: string): Promise<string> =>
+    (await inDesk((tx) => tx.operatorRequest.findUniqueOrThrow({ where: { id } }))).state;
 
   it('gives a doctor the picture and the question, and the patient the doctor’s quoted reply', async () => {
     // Whoever has written within a day may be sent pictures; outside of that the platform takes a template only.
     await write(DOCTORS.ayla, 'Good morning', { speaker: 'operator:ayla' });
     await hears(DOCTORS.ayla, 'No question waits for you');
-    const mediaId = graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
+    const mediaId = own.graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
     const sha256 = createHash('sha256').update(PICTURE).digest('base64');
     await write(PATIENT, '[photo]', {
       kind: 'image',
       details: { media: { id: mediaId, mimeType: 'image/jpeg', sha256 } },
     });
     const { ref } = await ask('ayla', 'Please ask the doctor whether this rash is dangerous');
-    await deliverPlanned();
-    const question = await wamidOf(DOCTORS.ayla, ref);
+    await own.deliverPlanned();
+    const question = await own.wamidOf(DOCTORS.ayla, ref);
     await hears(DOCTORS.ayla, /"image":/);
     assert.ok(bodies(DOCTORS.ayla).some((body) => body.includes('whether this rash is dangerous')));
     await hears(PATIENT, ref);
@@ -154,18 +51,18 @@ describe('questions to operators', function () {
 
   it('sends a doctor who hadn’t written for a day the picture once they write, and once only', async () => {
     await write(DOCTORS.ayla, 'I am here', { speaker: 'operator:ayla' });
-    const chatId = await desk.chatId(DOCTORS.ayla);
+    const chatId = await own.desk.chatId(DOCTORS.ayla);
     const dayAgo = new Date(Date.now() - 25 * 3_600_000);
-    await desk.settled(await write(DOCTORS.ayla, 'Still here', { speaker: 'operator:ayla' }));
+    await own.desk.settled(await write(DOCTORS.ayla, 'Still here', { speaker: 'operator:ayla' }));
     await inDesk((tx) => tx.chat.update({ where: { id: chatId }, data: { customerWroteAt: dayAgo } }));
-    const mediaId = graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
+    const mediaId = own.graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
     const patient = '15550107004';
     await write(patient, '[photo]', {
       kind: 'image',
       details: { media: { id: mediaId, mimeType: 'image/jpeg' } },
     });
     const { id, ref } = await ask('ayla', 'Please ask the doctor whether this mole is fine', patient);
-    await deliverPlanned();
+    await own.deliverPlanned();
     const pictures = (): number =>
       bodies(DOCTORS.ayla).filter((body) => body.includes('"image":') && body.includes(ref)).length;
     await hears(DOCTORS.ayla, new RegExp(`"template".*${ref}`));
@@ -187,8 +84,8 @@ describe('questions to operators', function () {
     assert.equal(pictures(), 0);
 
     for (const words of ['What is it about?', 'Hello?']) {
-      await desk.settled(await write(DOCTORS.ayla, words, { speaker: 'operator:ayla' }));
-      await deliverPlanned();
+      await own.desk.settled(await write(DOCTORS.ayla, words, { speaker: 'operator:ayla' }));
+      await own.deliverPlanned();
       await until(async () => (pictures() > 0 ? true : undefined), 60_000, 'the picture to arrive');
     }
     assert.deepEqual(await places(), [{ state: 'sent', code: null }, kept, { state: 'sent', code: null }]);
@@ -199,7 +96,7 @@ describe('questions to operators', function () {
 
   it('takes an answer by its code, once, and says of a second one that nothing more was passed on', async () => {
     const { ref } = await ask('ben', 'Please ask the doctor whether I may swim again');
-    await deliverPlanned();
+    await own.deliverPlanned();
     await write(DOCTORS.ben, `${ref.replace('-', '').toLowerCase()}: yes, from Friday on`, {
       speaker: 'operator:ben',
     });
@@ -224,26 +121,22 @@ describe('questions to operators', function () {
       await hears(DOCTORS[doctor], told);
     }
     assert.equal(bodies(PATIENT).length, before);
-    for (const { id } of [one, two])
-      assert.equal(
-        (await inDesk((tx) => tx.operatorRequest.findUniqueOrThrow({ where: { id } }))).state,
-        'open',
-      );
+    for (const { id } of [one, two]) assert.equal(await stateOf(id), 'open');
   });
 
   it('reminds a doctor once, and tells both sides honestly when the time is over', async () => {
     const { id, ref } = await ask('ben', 'Please ask the doctor whether I may fly');
-    await deliverPlanned();
+    await own.deliverPlanned();
     await inDesk((tx) =>
       tx.operatorRequest.update({ where: { id }, data: { remindAt: new Date(Date.now() - 1_000) } }),
     );
-    await tick();
+    await own.tick();
     await hears(DOCTORS.ben, `Question ${ref} still waits`);
-    await tick();
+    await own.tick();
     await inDesk((tx) =>
       tx.operatorRequest.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1_000) } }),
     );
-    await tick();
+    await own.tick();
     await hears(PATIENT, 'an answer from Ben in time');
     await hears(DOCTORS.ben, `Question ${ref} is closed`);
     await write(DOCTORS.ben, `${ref} yes you may`, { speaker: 'operator:ben' });
@@ -251,7 +144,7 @@ describe('questions to operators', function () {
       async () =>
         bodies(DOCTORS.ben).filter((body) => body.includes(`Question ${ref} is closed`)).length === 2 ||
         undefined,
-      20_000,
+      60_000,
       'the late answer to be refused',
     );
     assert.equal(
@@ -263,13 +156,63 @@ describe('questions to operators', function () {
 
   it('never takes a patient for a doctor, whatever code they type', async () => {
     const { id, ref } = await ask('ayla', 'Please ask the doctor whether I may run');
-    await desk.model.script({ text: 'I have noted that.' });
+    await own.desk.model.script({ text: 'I have noted that.' });
     const externalId = await write('15550107009', `${ref} yes you may`);
-    await desk.settled(externalId);
-    assert.equal(
-      (await inDesk((tx) => tx.operatorRequest.findUniqueOrThrow({ where: { id } }))).state,
-      'open',
+    await own.desk.settled(externalId);
+    assert.equal(await stateOf(id), 'open');
+  });
+
+  it('tells a doctor who answers with a voice note, a picture or somebody else’s words to write, and goes on waiting', async () => {
+    const { id, ref } = await ask('ayla', 'Please ask the doctor whether I may eat nuts');
+    await own.deliverPlanned();
+    const quoted = await own.wamidOf(DOCTORS.ayla, ref);
+    const as = { speaker: 'operator:ayla', quoted } as const;
+    const before = bodies(PATIENT).length;
+    const media = { id: 'm1', mimeType: 'audio/ogg' };
+    const told = (words: string): number =>
+      bodies(DOCTORS.ayla).filter((body) => body.includes(words) && body.includes(ref)).length;
+
+    await write(DOCTORS.ayla, '[voice message]', { ...as, kind: 'voice', details: { media } });
+    await hears(DOCTORS.ayla, new RegExp(`Please write your answer to ${ref}`));
+    await own.desk.settled(
+      await write(DOCTORS.ayla, 'As on this one', { ...as, kind: 'image', details: { media } }),
     );
+    assert.equal(told('only pass on what is written'), 2);
+    await own.desk.settled(
+      await write(DOCTORS.ayla, 'Nuts are good for everybody', { ...as, details: { isForwarded: true } }),
+    );
+    assert.equal(told('A forwarded message answers nothing'), 1);
+    assert.equal(bodies(PATIENT).length, before);
+    assert.equal(await stateOf(id), 'open');
+
+    await write(DOCTORS.ayla, 'No nuts for you, please.', as);
+    await hears(PATIENT, 'No nuts for you');
+    assert.equal(await stateOf(id), 'answered');
+  });
+
+  it('shows the same picture to a second doctor, and to the first one again who never answered', async () => {
+    const patient = '15550107005';
+    const mediaId = own.graph.addMedia({ content: PICTURE, mimeType: 'image/jpeg' });
+    const details = { media: { id: mediaId, mimeType: 'image/jpeg' } };
+    await write(patient, '[photo]', { kind: 'image', details });
+    const picturesOf = (id: string): Promise<number> =>
+      inDesk((tx) =>
+        tx.outbox.count({ where: { originKind: 'operator_request', originId: id, ordinal: { gt: 0 } } }),
+      );
+    const first = await ask('ayla', 'Please ask the doctor whether spot A is fine', patient);
+    const second = await ask('ben', 'Please ask the doctor whether spot B is fine', patient);
+    const again = await ask('ayla', 'Please ask the doctor whether spot C is fine', patient);
+    assert.deepEqual(await Promise.all([first, second, again].map(({ id }) => picturesOf(id))), [1, 1, 1]);
+
+    await write(DOCTORS.ayla, `${again.ref} it is fine`, { speaker: 'operator:ayla' });
+    await hears(patient, 'it is fine');
+    // What a person of the shop has sent is no picture of the patient's.
+    await own.desk.settled(
+      await write(patient, '[photo]', { kind: 'image', details, speaker: 'business' }),
+      60_000,
+    );
+    const later = await ask('ayla', 'Please ask the doctor whether spot D is fine', patient);
+    assert.equal(await picturesOf(later.id), 0, 'it was answered about');
   });
 
   it('has each step of it in the audit', async () => {

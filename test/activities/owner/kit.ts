@@ -31,6 +31,8 @@ export interface Said {
   button?: string;
   emoji?: string;
   isForwarded?: true;
+  /** By the platform's clock. Absent: it doesn't say. */
+  sentAt?: Date;
 }
 
 export interface OwnerDesk {
@@ -99,7 +101,7 @@ export async function startOwnerDesk(
   }
 
   async function send(owner: OwnerId, text: string, how: Said): Promise<string> {
-    const { channel = 'whatsapp-cloud', quoted, button, emoji, isForwarded } = how;
+    const { channel = 'whatsapp-cloud', quoted, button, emoji, isForwarded, sentAt } = how;
     const details: MessageDetails = {
       ...(button !== undefined && { payload: button }),
       ...(emoji !== undefined && { emoji }),
@@ -117,6 +119,7 @@ export async function startOwnerDesk(
       speaker: `owner:${owner}`,
       arrival: 'owner_command',
       quotedExternalId: quoted,
+      sentAt,
     });
     return messageId;
   }

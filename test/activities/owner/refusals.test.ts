@@ -65,6 +65,7 @@ describe('an owner', function () {
           ownerId: 'ada',
           chat: { chatId, channel: 'whatsapp-cloud', kind: 'direct' },
           text: `yes ${asked.ref}`,
+          writtenAt: new Date(),
           ...message,
         },
       ),
@@ -156,19 +157,59 @@ describe('an owner', function () {
     await stays();
   });
 
-  it('who answers a request with a single word has decided it', async () => {
-    const other = await startOwnerDesk();
-    try {
+  describe('of whom one thing is asked', () => {
+    let other: OwnerDesk;
+    before(async () => {
+      other = await startOwnerDesk();
       await other.say('ada', 'help');
+    });
+    after(async () => other.stop());
+    const outAt = async (quoted: string): Promise<number> => {
+      const { settledAt } = await other.inDesk((tx) =>
+        tx.outbox.findFirstOrThrow({ where: { externalId: quoted } }),
+      );
+      return Math.floor((settledAt ?? assert.fail()).getTime() / 1_000) * 1_000;
+    };
+
+    it('and who answers with a single word has decided it', async () => {
       const first = await other.ask();
       await other.noticeTo('ada', first.ref);
       assert.match(await other.say('ada', 'ok'), /being carried out/);
       const next = await other.ask();
       await other.noticeTo('ada', next.ref);
       assert.match(await other.say('ada', '👎'), /turned down/);
-    } finally {
-      await other.stop();
-    }
+    });
+
+    it('and whose word was written before that, by a phone that was offline, has decided nothing', async () => {
+      const late = await other.ask();
+      const saidAt = await outAt(await other.noticeTo('ada', late.ref));
+      const which = new RegExp(`which one[^]*${late.ref}`);
+      for (const [word, sentAt] of [
+        ['yes', new Date(saidAt - 2 * 3_600_000)],
+        ['no', new Date(saidAt - 2 * 3_600_000)],
+        // After the answer to the words above it was, and before the request.
+        ['approve', new Date(saidAt - 1_000)],
+      ] as const) {
+        assert.match(await other.say('ada', word, { sentAt }), which, word);
+      }
+      assert.deepEqual(await other.stateOf(late.approvalId), { approval: 'open', step: 'accepted' });
+      const [refused] = (await other.refusals({ actor: 'ada' })).slice(-1);
+      assert.deepEqual(refused, {
+        event: 'approval_refused',
+        surface: 'whatsapp',
+        decision: 'approve',
+        outcome: 'which_one',
+      });
+      // A word from before the last answer may be meant for something else; with a code it is certain.
+      const sentAt = new Date(saidAt - 3_600_000);
+      assert.match(await other.say('ada', `no ${late.ref}`, { sentAt }), /turned down/);
+    });
+
+    it('and who writes in the second in which it went out has decided it', async () => {
+      const prompt = await other.ask();
+      const sentAt = new Date(await outAt(await other.noticeTo('ada', prompt.ref)));
+      assert.match(await other.say('ada', 'yes', { sentAt }), /being carried out/);
+    });
   });
 
   it('is not asked about what is somebody else’s, doesn’t see it, and can’t decide it', async () => {
@@ -176,6 +217,11 @@ describe('an owner', function () {
     const late = await owners.ask({ date, time: '17:30' });
     assert.match(await owners.say('ada', `yes ${late.ref}`), /for others to decide/);
     assert.match(await owners.say('ada', `SHOW ${late.ref}`), /for others to decide/);
+    const others = { ref: late.ref, outcome: 'not_asked' };
+    assert.deepEqual(await lastRefusal('ada'), facts('not_asked', { decision: 'show', ...others }));
+    const how = await owners.say('ada', `EDIT ${late.ref} later`);
+    assert.match(how, /for others to decide/);
+    assert.deepEqual(await lastRefusal('ada'), facts('not_asked', { decision: 'edit', ...others }));
     assert.match(await owners.say('ada', 'Approve', { button: `approve:${late.approvalId}` }), /for others/);
     assert.match(await owners.say('ada', `EDIT ${late.ref} time=16:30`), /for others to decide/);
     assert.doesNotMatch(await owners.say('ada', 'LIST'), new RegExp(late.ref));
@@ -213,6 +259,14 @@ describe('an owner', function () {
       [`EDIT ${ref} contact_id=somebody`, /no "contact_id" here/],
     ];
     for (const [text, answer] of rows) assert.match(await owners.say('ada', text), answer, text);
+    await owners.say('ada', `EDIT ${ref} later`);
+    assert.deepEqual(await lastRefusal('ada'), facts('unreadable', { decision: 'edit' }));
+    await stays();
+  });
+
+  it('who gives a reason longer than a chat takes has decided nothing', async () => {
+    assert.match(await owners.say('ada', `REJECT ${asked.ref} ${'so '.repeat(200)}`), /reason is too long/);
+    assert.deepEqual(await lastRefusal('ada'), facts('malformed_reason', { decision: 'reject' }));
     await stays();
   });
 
@@ -249,11 +303,19 @@ describe('an owner', function () {
 
   it('who tries codes out is kept waiting, also with a right one, and nobody else is', async () => {
     const last = await owners.ask();
-    for (const code of ['Z-9991', 'Z-9992', 'Z-9993', 'Z-9994', 'Z-9995'])
-      await owners.say('ada', `yes ${code}`);
+    for (const code of ['Z-9993', 'Z-9994', 'Z-9995', 'Z-9996', 'Z-9997'])
+      assert.match(await owners.say('ada', `EDIT ${code} what`), /nothing called|Too many codes/);
     assert.match(await owners.say('ada', `yes ${last.ref}`), /Too many codes/);
     assert.match(await owners.say('ada', `SHOW ${last.ref}`), /Too many codes/);
-    assert.match(await owners.say('ada', `EDIT ${last.ref} time=12:00`), /Too many codes/);
+    assert.deepEqual(await lastRefusal('ada'), {
+      event: 'approval_refused',
+      surface: 'whatsapp',
+      decision: 'show',
+      outcome: 'too_many_codes',
+    });
+    for (const change of ['time=12:00', 'what']) {
+      assert.match(await owners.say('ada', `EDIT ${last.ref} ${change}`), /Too many codes/);
+    }
     assert.deepEqual(await owners.stateOf(last.approvalId), { approval: 'open', step: 'accepted' });
     assert.match(await owners.say('bo', `SHOW ${last.ref}`), /your OK is needed/);
     assert.match(await owners.say('ada', 'Reject', { button: `reject:${last.approvalId}` }), /turned down/);

@@ -49,7 +49,7 @@ describe('the arrival gates', () => {
       { isEcho: true, isReadable: false, kind: 'unsupported' },
       'human',
     ],
-    ['their words of yesterday', { isEcho: true, ...old }, { arrival: 'human', isOld: true }],
+    ['their words of yesterday', { isEcho: true, ...old }, { arrival: 'human', takesNothing: true }],
     ['their mere sign', { isEcho: true, kind: 'reaction' }, 'reaction'],
     ['their edit', { isEcho: true, kind: 'edit' }, 'edit'],
 

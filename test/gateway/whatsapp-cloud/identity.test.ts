@@ -1,5 +1,21 @@
 import assert from 'node:assert/strict';
-import { message, messages, seconds, startCloud, text, webhook, type Cloud, type Stored } from './cloud.js';
+import { chatOfPhone } from '../../../prisma/stores/owner-chats.js';
+import { recipientOf } from '../../../prisma/stores/recipients.js';
+import type { Scope } from '../../../prisma/stores/scope.js';
+import { takeChat, takeoverOf } from '../../../prisma/stores/takeover.js';
+import {
+  BACK,
+  echo,
+  echoes,
+  message,
+  messages,
+  seconds,
+  startCloud,
+  text,
+  webhook,
+  type Cloud,
+  type Stored,
+} from './cloud.js';
 
 type Part = Record<string, unknown>;
 
@@ -16,14 +32,26 @@ describe('who writes on the Cloud API', function () {
   const number = () => `90555200${String((next += 1)).padStart(4, '0')}`;
   const userId = () => `TR.${700_000 + (next += 1)}`;
 
-  const say = async (sent: Part & { id: string }, contacts?: Part[]): Promise<Stored> => {
-    const { status, json } = await cloud.post(webhook({ messages: [sent], ...(contacts && { contacts }) }));
+  const say = async (
+    sent: Part & { id: string },
+    contacts?: Part[],
+    to: { number?: string } = {},
+  ): Promise<Stored> => {
+    const { status, json } = await cloud.post(
+      webhook({ messages: [sent], ...(contacts && { contacts }) }, to),
+    );
     assert.deepEqual([status, json.refused], [200, {}]);
     return cloud.byId(sent.id);
   };
   const sameChat = (...all: Stored[]) => new Set(all.map(({ chatId }) => chatId)).size === 1;
   const changed = (from: string, system: Part, more: Part = {}) =>
     message(from, { type: 'system', system: { body: 'changed', ...system } }, more);
+  const hidden = (bsuid: string, body: string) =>
+    message('', { type: 'text', text: { body } }, { from: undefined, from_user_id: bsuid });
+  const inShop = <T>(work: (scope: Scope) => Promise<T>) => cloud.inScope(cloud.shop.tenantId, work);
+  const reachedAt = async ({ chatId }: Stored) =>
+    (await inShop((scope) => recipientOf(scope, chatId)))?.address;
+  const inAMinute = () => seconds(new Date(Date.now() + 60_000));
   const aliases = (contactId: string) =>
     cloud.inScope(cloud.shop.tenantId, ({ tx }) =>
       tx.contactAlias.findMany({ where: { contactId }, orderBy: { kind: 'asc' } }),
@@ -175,5 +203,125 @@ describe('who writes on the Cloud API', function () {
     assert.deepEqual([status, json.refused], [200, { no_sender: 1 }]);
     const event = (await cloud.events()).find(({ code }) => code === 'no_sender');
     assert.deepEqual(event?.payload, JSON.parse(JSON.stringify(nameless)));
+  });
+
+  describe('gets words for a chat of theirs where they are now', () => {
+    it('after a new number whose chat goes on, also once somebody else has the old one', async () => {
+      const [old, fresh] = [number(), number()];
+      const known = await say(text(old, 'a question that takes a while'));
+      const today = await say(text(fresh, 'it is me'));
+      await say(changed(old, { type: 'user_changed_number', wa_id: fresh }));
+      assert.deepEqual([await reachedAt(known), await reachedAt(today)], [fresh, fresh]);
+      const stranger = await say(text(old, 'my number now', { timestamp: inAMinute() }));
+      assert.notEqual(stranger.contactId, known.contactId);
+      assert.deepEqual([await reachedAt(known), await reachedAt(stranger)], [fresh, old]);
+    });
+
+    it('where only one of our numbers was told of the new one', async () => {
+      const [old, fresh] = [number(), number()];
+      await say(text(old, 'to the front'));
+      const back = await say(text(old, 'to the back'), undefined, { number: BACK });
+      await say(changed(old, { type: 'user_changed_number', wa_id: fresh }));
+      assert.equal(await reachedAt(back), fresh);
+      await say(text(old, 'my number now', { timestamp: inAMinute() }), undefined, { number: BACK });
+      assert.equal(await reachedAt(back), fresh);
+    });
+
+    it('or not at all where they are nowhere any more', async () => {
+      const left = number();
+      const first = await say(text(left, 'hello'));
+      await inShop(({ tx }) =>
+        tx.contactAlias.updateMany({
+          where: { contactId: first.contactId },
+          data: { retiredAt: new Date() },
+        }),
+      );
+      assert.equal(await inShop((scope) => recipientOf(scope, first.chatId)), undefined);
+    });
+
+    it('and a report without a word of theirs gives up only an address that they have left', async () => {
+      const [phone, one, two] = [number(), userId(), userId()];
+      const first = await say(text(phone, 'first'), [{ wa_id: phone, user_id: one }]);
+      const renewed = (previous: string, current: string) =>
+        cloud.post(
+          webhook(
+            { user_id_update: [{ user_id: { previous, current }, timestamp: seconds(new Date()) }] },
+            { field: 'user_id_update' },
+          ),
+        );
+      await renewed(one, two);
+      assert.equal(await cloud.address(first.chatId), phone, 'they still have the number');
+      await say(hidden(two, 'hidden now'));
+      const three = userId();
+      await renewed(two, three);
+      assert.equal(await cloud.address(first.chatId), three);
+    });
+
+    it('while a number of configuration means whoever has it now', async () => {
+      const [left, kept] = [number(), number()];
+      const before = await say(text(left, 'I used to work here'));
+      await say(text(left, 'on both numbers'), undefined, { number: BACK });
+      await say(changed(left, { type: 'user_changed_number', wa_id: kept }));
+      const to = { channel: 'whatsapp-cloud' as const, accountKey: BACK, address: left };
+      const chatId = await inShop((scope) => chatOfPhone(scope, to));
+      assert.ok(chatId);
+      const recipient = await inShop((scope) => recipientOf(scope, chatId));
+      assert.deepEqual([recipient?.address, await reachedAt(before)], [left, kept]);
+      const now = await say(text(left, 'I am the new one', { timestamp: inAMinute() }), undefined, {
+        number: BACK,
+      });
+      assert.equal(now.chatId, chatId);
+      assert.notEqual(now.contactId, before.contactId);
+    });
+  });
+
+  describe('has one chat that goes on once two turn out to be one person', () => {
+    const link = (phone: string, bsuid: string) =>
+      say(text(phone, 'by both'), [{ wa_id: phone, user_id: bsuid }]);
+
+    it('by whatever name they write, and whoever takes it has it', async () => {
+      const [phone, bsuid] = [number(), userId()];
+      await say(text(phone, 'by number'));
+      await say(hidden(bsuid, 'by user id'));
+      const both = await link(phone, bsuid);
+      const next = await say(hidden(bsuid, 'hidden again'));
+      assert.ok(sameChat(both, next));
+      await cloud.post(echoes(echo(phone, 'I take it from here')));
+      const then = await say(hidden(bsuid, 'thanks'));
+      assert.ok(sameChat(both, then));
+      assert.equal((await inShop((scope) => takeoverOf(scope, then.chatId)))?.by, 'business');
+      const merged = await inShop(({ tx }) =>
+        tx.audit.count({ where: { stream: both.chatId, event: 'contacts_merged' } }),
+      );
+      assert.equal(merged, 1);
+    });
+
+    it('and a chat of theirs that somebody had taken is that one', async () => {
+      const [phone, bsuid] = [number(), userId()];
+      const taken = await say(text(phone, 'by number'));
+      const until = new Date(Date.now() + 3_600_000);
+      await inShop((scope) => takeChat(scope, { chatId: taken.chatId, by: 'owner:olivia', until }));
+      const other = await say(hidden(bsuid, 'by user id'));
+      await inShop((scope) =>
+        takeChat(scope, { chatId: other.chatId, by: 'business', until: new Date(Date.now() + 60_000) }),
+      );
+      const both = await link(phone, bsuid);
+      const takeovers = await inShop(async (scope) => [
+        await takeoverOf(scope, both.chatId),
+        await takeoverOf(scope, both.chatId === taken.chatId ? other.chatId : taken.chatId),
+      ]);
+      assert.deepEqual([takeovers[0]?.by, takeovers[0]?.until], ['owner:olivia', until]);
+      assert.equal(takeovers[1], undefined, 'given back once, it is given back');
+    });
+
+    it('and what they take back in the other one is taken back', async () => {
+      const [phone, bsuid] = [number(), userId()];
+      const first = await say(text(phone, 'a slip of the tongue'));
+      await say(hidden(bsuid, 'by user id'));
+      const both = await link(phone, bsuid);
+      assert.notEqual(first.chatId, both.chatId);
+      await say(message(phone, { type: 'revoke', revoke: { original_message_id: first.externalId } }));
+      assert.equal((await cloud.byId(first.externalId)).text, undefined);
+    });
   });
 });

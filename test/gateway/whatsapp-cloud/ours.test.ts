@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createContentCipher } from '../../../prisma/content.js';
-import { lockOutgoing } from '../../../prisma/stores/deliveries.js';
+import { lockOutgoing, stopOutgoing } from '../../../prisma/stores/deliveries.js';
 import { planMessage } from '../../../prisma/stores/outbox.js';
 import type { Scope } from '../../../prisma/stores/scope.js';
 import { markSending, settleSend, type CallOutcome } from '../../../prisma/stores/sends.js';
@@ -13,6 +13,7 @@ import {
   echoes,
   message,
   messages,
+  OPERATOR,
   OTHER,
   OWNER,
   seconds,
@@ -173,6 +174,31 @@ describe('messages of our own on the Cloud API', function () {
         ),
       );
       assert.equal(await takeover(chatId), undefined);
+    });
+
+    it('doesn’t take the chat of an owner or operator: what waits for them still comes', async () => {
+      for (const who of [OWNER, OPERATOR]) {
+        const { chatId, contactId } = await chatWith(who);
+        const words = echo(who, 'Thanks, see you tomorrow.');
+        await post(echoes(words));
+        const row = await cloud.byId(words.id);
+        assert.deepEqual([row.chatId, row.arrival, row.speaker], [chatId, 'human', 'business']);
+        assert.equal(await takeover(chatId), undefined);
+        const stopped = await inShop(async (scope) => {
+          const { outboxId } = await planMessage(scope, {
+            chatId,
+            contactId,
+            turnId: null,
+            origin: { kind: 'approval_notice', id: randomUUID() },
+            kind: 'acknowledgement',
+            text: 'A request waits for you.',
+          });
+          const planned = await lockOutgoing(scope, outboxId);
+          assert.ok(planned);
+          return stopOutgoing(scope, planned);
+        });
+        assert.equal(stopped, undefined);
+      }
     });
 
     it('opens a chat with somebody who never wrote', async () => {
