@@ -111,9 +111,10 @@ export async function approvalOfNotice(
     where: { id: chatId },
     select: { accountId: true, contactId: true },
   });
+  const chats = await scope.tx.chat.findMany({ where: { accountId, contactId }, select: { id: true } });
   const row = await scope.tx.outbox.findFirst({
     where: {
-      chat: { accountId, contactId },
+      chatId: { in: chats.map(({ id }) => id) },
       originKind: { in: Object.values(NOTICE_ORIGINS) },
       // On a channel without ids of its own a message is named by the id of its row.
       OR: [{ externalId }, ...(isOurs ? [{ id: externalId }] : [])],
