@@ -5,6 +5,6 @@ module.exports = {
   'node-option': ['import=tsx', 'no-experimental-require-module'],
   extension: ['ts'],
   reporter: 'test/support/reporter.ts',
-  timeout: 30_000,
+  timeout: 120_000,
   exit: true,
 };
