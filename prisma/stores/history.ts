@@ -2,7 +2,7 @@
 import { Prisma } from '../generated/client.js';
 import { REQUEST_ORIGINS } from './operator-requests.js';
 import { NOTICE_ORIGINS } from './owner-chats.js';
-import { inOrder, readable, type Scope } from './scope.js';
+import { contentOf, inOrder, type Scope } from './scope.js';
 
 /**
  * What the runtime shows to owners and operators about other chats. It holds words of customers, and was never said by the
@@ -59,14 +59,14 @@ export async function recentUtterances(
   const received = await inOrder(came, async (row): Promise<Utterance> => ({
     sequence: row.sequence,
     author: authorOf(row),
-    text: (await open(scope, 'inbox', row)) ?? '',
+    text: (await contentOf(scope, 'inbox', row)) ?? '',
     isTainted: false,
     externalId: row.externalId,
   }));
   const fromUs = await inOrder(went, async (row): Promise<Utterance> => ({
     sequence: row.sequence ?? 0,
     author: row.author === 'human' ? 'human' : 'assistant',
-    text: (await open(scope, 'outbox', row)) ?? '',
+    text: (await contentOf(scope, 'outbox', row)) ?? '',
     isTainted: row.tainted,
     ...(row.externalId !== null && { externalId: row.externalId }),
   }));
@@ -82,7 +82,7 @@ export async function quotedUtterance(
 ): Promise<Utterance | undefined> {
   const own = await scope.tx.inbox.findFirst({ where: { chatId, externalId } });
   if (own) {
-    const text = (await open(scope, 'inbox', own)) ?? '';
+    const text = (await contentOf(scope, 'inbox', own)) ?? '';
     return { sequence: own.sequence, author: authorOf(own), text, isTainted: false, externalId };
   }
   const isRowId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(externalId);
@@ -90,7 +90,7 @@ export async function quotedUtterance(
     where: { chatId, state: 'sent', OR: [{ externalId }, ...(isRowId ? [{ id: externalId }] : [])] },
   });
   if (!ours) return undefined;
-  const text = (await open(scope, 'outbox', ours)) ?? '';
+  const text = (await contentOf(scope, 'outbox', ours)) ?? '';
   const notice = await scope.tx.$queryRaw<unknown[]>`
     select 1 ${OUTBOX} where o.id = ${ours.id}::uuid and ${IS_NOTICE}`;
   const isNotice = notice.length > 0;
@@ -102,18 +102,4 @@ export async function quotedUtterance(
 /** What somebody of the business has written from their phone came in as well, and was not said by the customer. */
 function authorOf({ speaker }: { speaker: string }): Utterance['author'] {
   return speaker === 'business' ? 'human' : 'customer';
-}
-
-function open(
-  scope: Scope,
-  table: 'inbox' | 'outbox',
-  row: { id: string; keyId: string | null; contentCipher: Uint8Array | null },
-): Promise<string | undefined> {
-  return readable(scope, {
-    table,
-    column: 'content_cipher',
-    rowId: row.id,
-    keyId: row.keyId,
-    cipher: row.contentCipher,
-  });
 }

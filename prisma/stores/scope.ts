@@ -39,6 +39,21 @@ export async function readable(
   }
 }
 
+/** What a message says, of a row of the inbox or the outbox. Undefined: nobody can read it any more. */
+export function contentOf(
+  scope: Scope,
+  table: 'inbox' | 'outbox',
+  row: { id: string; keyId: string | null; contentCipher: Uint8Array | null },
+): Promise<string | undefined> {
+  return readable(scope, {
+    table,
+    column: 'content_cipher',
+    rowId: row.id,
+    keyId: row.keyId,
+    cipher: row.contentCipher,
+  });
+}
+
 /** The same for the rows of a list, in their order: the keys of all of them are one round trip. */
 export async function readableTogether(
   scope: Scope,

@@ -1,6 +1,6 @@
 // The whole story of one run: what was asked, planned, allowed, done and said, and every line of the audit about it.
 import type { JsonObject } from '../../../workflows/domain/tool.js';
-import { inOrder, readable, type Scope } from '../scope.js';
+import { contentOf, inOrder, readable, type Scope } from '../scope.js';
 import { jsonObjectOf, listApprovals, type ApprovalView } from './approvals.js';
 import { chatLabels } from './chat-labels.js';
 import { listQuestions, type OperatorQuestion } from './operator-questions.js';
@@ -143,18 +143,4 @@ export async function storyOfRun(
       at: happenedAt,
     })),
   };
-}
-
-function contentOf(
-  scope: Scope,
-  table: 'inbox' | 'outbox',
-  row: { id: string; keyId: string | null; contentCipher: Uint8Array | null },
-): Promise<string | undefined> {
-  return readable(scope, {
-    table,
-    column: 'content_cipher',
-    rowId: row.id,
-    keyId: row.keyId,
-    cipher: row.contentCipher,
-  });
 }
