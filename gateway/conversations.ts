@@ -15,6 +15,7 @@ import {
 } from '../workflows/conversation/contract.js';
 import { conversationWorkflowId, TASK_QUEUE, toolRunWorkflowId } from '../workflows/domain/ids.js';
 import { decideApproval } from '../workflows/tool-run/contract.js';
+import type { Calm } from './calm.js';
 
 export interface ChatRef {
   tenantId: string;
@@ -57,24 +58,29 @@ const CALLS_AT_ONCE = 16;
  * those that are still to be accepted.
  */
 const RINGS_AT_ONCE = 4;
+/** A bell waits so long at most for a calm moment. */
+const RING_WAITS_MS = 1_000;
 /** A ring that takes longer is given up: the sweep comes by every 5 s anyway. */
 const CALL_DEADLINE_MS = 5_000;
 const HEALTH_DEADLINE_MS = 3_000;
 
-export function createConversations(deps: { client: Client; logger: Logger }): Conversations {
-  const { client, logger } = deps;
+export function createConversations(deps: { client: Client; logger: Logger; calm?: Calm }): Conversations {
+  const { client, logger, calm } = deps;
   const calls = pLimit(CALLS_AT_ONCE);
   const rings = pLimit(RINGS_AT_ONCE);
   const underWay = new Set<Promise<unknown>>();
   // Bells that wait for their turn, by chat: a later one raises the number of the waiting one instead of queueing up.
   const waiting = new Map<string, { upTo: number; rung: Promise<Rung> }>();
 
-  function call<T>(work: () => Promise<T>, limit = calls): Promise<T> {
-    const promise = limit(() => client.withDeadline(Date.now() + CALL_DEADLINE_MS, work));
+  function tracked<T>(promise: Promise<T>): Promise<T> {
     underWay.add(promise);
     const done = () => underWay.delete(promise);
     promise.then(done, done);
     return promise;
+  }
+
+  function call<T>(work: () => Promise<T>): Promise<T> {
+    return tracked(calls(() => client.withDeadline(Date.now() + CALL_DEADLINE_MS, work)));
   }
 
   async function toConversation(
@@ -104,17 +110,21 @@ export function createConversations(deps: { client: Client; logger: Logger }): C
         return known.rung;
       }
       const bell: { upTo: number; rung: Promise<Rung> } = { upTo, rung: Promise.resolve('rung') };
-      bell.rung = call(
-        () =>
-          toConversation({ tenantId, chatId, ...(channel !== undefined && { channel }) }, (start) => {
-            waiting.delete(key);
-            return client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
-              ...start,
-              signal: inboxChanged,
-              signalArgs: [{ upTo: bell.upTo }],
-            });
-          }),
-        rings,
+      const latest = Date.now() + RING_WAITS_MS;
+      const sendBell = () =>
+        toConversation({ tenantId, chatId, ...(channel !== undefined && { channel }) }, (start) => {
+          waiting.delete(key);
+          return client.workflow.signalWithStart(CONVERSATION_WORKFLOW, {
+            ...start,
+            signal: inboxChanged,
+            signalArgs: [{ upTo: bell.upTo }],
+          });
+        });
+      bell.rung = tracked(
+        rings(async () => {
+          await calm?.calmOr(latest);
+          return call(sendBell);
+        }),
       );
       waiting.set(key, bell);
       return bell.rung;

@@ -5,6 +5,7 @@ import type { CurrentConfiguration } from '../config/reload.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
 import { createInScope, type Scope } from '../prisma/stores/scope.js';
+import type { Calm } from './calm.js';
 import type { Changes } from './changes.js';
 import type { Conversations } from './conversations.js';
 import { createDecisions, type Decisions } from './decisions.js';
@@ -30,6 +31,8 @@ export interface GatewayDeps {
   database: Database;
   content: ContentCipher;
   conversations: Conversations;
+  /** Shared with `conversations`: bells wait while messages are being stored. */
+  calm?: Calm;
   changes: Changes;
   desk: Desk;
   logger: Logger;
@@ -59,11 +62,11 @@ export interface RouteDeps extends GatewayDeps {
 }
 
 export function routeDeps(deps: GatewayDeps): RouteDeps {
-  const { database, content, conversations, desk, logger } = deps;
+  const { database, content, conversations, desk, logger, calm } = deps;
   const inScope = createInScope(database, content);
   return {
     ...deps,
-    inbox: createInbox({ database, content, conversations, logger }),
+    inbox: createInbox({ database, content, conversations, logger, ...(calm && { calm }) }),
     decisions: createDecisions({
       database,
       content,

@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { EXIT_CONFIGURATION } from '../config/problems.js';
-import { endProcess } from './processes.js';
+import { endProcess, giveWay } from './processes.js';
 
 /** The root of the checkout; children run there. */
 export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -59,6 +59,8 @@ export interface ChildPlan<Ready> {
   account?: { uid: number; gid: number };
   /** First message to the child, for what must not be seen on a command line. */
   hello?: { [key: string]: string };
+  /** Works off what others take in, and lets them go first when there is too little processor time for all. */
+  givesWay?: boolean;
   /** Called with the process id as soon as there is one. */
   onSpawn?: (pid: number) => void;
 }
@@ -146,6 +148,7 @@ export async function startChild<Ready>(plan: ChildPlan<Ready>): Promise<Child<R
   };
   // Without an id there was no process: the reason comes as an error event.
   if (pid !== undefined) plan.onSpawn?.(pid);
+  if (pid !== undefined && plan.givesWay) giveWay(pid);
   const readiness = waitForReady(child, plan, exited);
   if (plan.hello && pid !== undefined) child.send(plan.hello, () => undefined);
   const stop = async (graceMs: number): Promise<void> => {

@@ -4,7 +4,8 @@
  * Linux is read from /proc, everything else through `ps`.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const onLinux = process.platform === 'linux';
@@ -70,6 +71,23 @@ export function namesDirectory(command: string, directory: string): boolean {
     if ('\0 ='.includes(before) && '\0 /'.includes(behind)) return true;
   }
   return false;
+}
+
+/** A third of the usual share of a processor that isn't enough for all, and all that is left over. */
+const NICENESS = 5;
+
+/**
+ * Lets the others go first when there is too little time for all. Right after the start: threads have the priority of the one
+ * that they come from. A system that doesn't let us is no reason to stop.
+ */
+export function giveWay(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+    // Each child is a session, and Linux may share time out among sessions first: a priority counts within one only.
+    if (onLinux) writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
+  } catch {
+    return;
+  }
 }
 
 /** Sends a signal; false when the process was gone already. */

@@ -26,6 +26,7 @@ interface Program<Ready> {
   args: string[];
   environment: NodeJS.ProcessEnv;
   ready: z.ZodType<Ready>;
+  givesWay?: boolean;
 }
 
 async function startProgram<Ready>(context: ProgramContext, program: Program<Ready>): Promise<Child<Ready>> {
@@ -39,6 +40,7 @@ async function startProgram<Ready>(context: ProgramContext, program: Program<Rea
     ready: program.ready,
     readyWithinMs,
     environment: program.environment,
+    givesWay: program.givesWay ?? false,
     onSpawn: (pid) => hold.note(name, pid),
   });
   return {
@@ -71,7 +73,8 @@ export async function startWorker(
   want: { environment: NodeJS.ProcessEnv; script?: string | undefined },
 ): Promise<WorkerProgram> {
   const { environment, script = 'worker/main.ts' } = want;
-  return startProgram(context, { name: 'worker', script, args: [], environment, ready: ready.worker });
+  const program = { name: 'worker', script, environment, ready: ready.worker } as const;
+  return startProgram(context, { ...program, args: [], givesWay: true });
 }
 
 export async function startGateway(

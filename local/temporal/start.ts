@@ -80,6 +80,7 @@ export async function startTemporal(want: {
     logFile,
     ready,
     readyWithinMs,
+    givesWay: true,
     onSpawn: (pid) => hold.note('temporal-leash', pid),
   });
   const server = child.ready.pid;

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { getPriority } from 'node:os';
 import { findPort } from '../../local/ports.js';
 import {
   bornAt,
   commandLine,
   endProcess,
+  giveWay,
   isRunning,
   namesDirectory,
   parentOf,
@@ -26,6 +28,20 @@ describe('what is known of a process', () => {
     ];
     for (const [command, expected] of table)
       assert.equal(namesDirectory(command, directory), expected, command);
+  });
+
+  it('has less of a right to processor time once it gives way', async () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+      stdio: 'ignore',
+      detached: true,
+    });
+    await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    const before = getPriority(pid);
+    giveWay(pid);
+    assert.ok(getPriority(pid) > before);
+    await endProcess({ pid, signal: 'SIGKILL', graceMs: 2_000 });
+    assert.doesNotThrow(() => giveWay(pid), 'one that is gone needs no way');
   });
 
   it('is read while it lives and gone when it has ended', async () => {
