@@ -60,7 +60,7 @@ export interface ChildPlan<Ready> {
   /** First message to the child, for what must not be seen on a command line. */
   hello?: { [key: string]: string };
   /** Works off what others take in, and lets them go first when there is too little processor time for all. */
-  givesWay?: boolean;
+  givesWay?: boolean | undefined;
   /** Called with the process id as soon as there is one. */
   onSpawn?: (pid: number) => void;
 }

@@ -33,6 +33,8 @@ export interface EmbeddedOptions {
   ports?: { postgres?: number; temporal?: number; temporalUi?: number };
   /** A Temporal CLI to use instead of the one that would be found. */
   temporalCli?: string | undefined;
+  /** See `ChildPlan.givesWay`. */
+  temporalGivesWay?: boolean;
   /** Lines for a person: a changed port, a stopped orphan, a fetch, a restart. */
   log: (line: string) => void;
   progress?: Progress;
@@ -101,7 +103,8 @@ async function startBoth(start: {
   };
 
   const runPostgres = () => startPostgres({ directory, passwords, port: postgresPort, hold });
-  const runTemporal = () => startTemporal({ directory, cli, ports: temporalPorts, hold });
+  const runTemporal = () =>
+    startTemporal({ directory, cli, ports: temporalPorts, hold, givesWay: options.temporalGivesWay });
   const began = Date.now();
   const timed = async <Part>(name: 'Postgres' | 'Temporal', run: () => Promise<Part>): Promise<Part> => {
     const part = await run();

@@ -29,6 +29,8 @@ export interface LaunchOptions {
   modelMode: 'demo' | 'scenario';
   /** Program to start as the worker, within the checkout; absent means the ordinary one. */
   workerProgram?: string | undefined;
+  /** Temporal and the worker let the others go first when there is too little processor time for all. */
+  givesWay: boolean;
   screen: Screen;
   /** The environment that children inherit. */
   environment: NodeJS.ProcessEnv;
@@ -127,6 +129,7 @@ async function startServers(begun: Start, hold: Hold): Promise<Embedded> {
     dataDir: directory.root,
     ports: wantedPorts,
     temporalCli: options.temporalCli,
+    temporalGivesWay: options.givesWay,
     log: screen.note,
     progress: screen.progress,
     hold,
@@ -186,7 +189,8 @@ async function startPrograms(
   environment: NodeJS.ProcessEnv,
 ): Promise<GatewayProgram> {
   const withLink = { ...environment, AROKO_ISSUE_LOGIN_LINK: '1' };
-  const wantedWorker = { environment, script: begun.options.workerProgram };
+  const { workerProgram: script, givesWay } = begun.options;
+  const wantedWorker = { environment, script, givesWay };
   const [worker, gateway] = await Promise.all([
     timed(begun, 'Worker', () => startWorker(context, wantedWorker)),
     timed(begun, 'Gateway', () => startGateway(context, withLink)),

@@ -20,6 +20,7 @@ interface Options {
   temporal?: string;
   modelMode: 'demo' | 'scenario';
   workerProgram?: string;
+  giveWay: boolean;
   color: boolean;
 }
 
@@ -57,6 +58,10 @@ function readOptions(): Options {
     .option(
       '--temporal <file>',
       'a Temporal program (CLI) of your own; otherwise one is found, or fetched once',
+    )
+    .option(
+      '--no-give-way',
+      'on a machine with much else to do: answer as soon as it can, also where messages are taken in more slowly for it',
     )
     .option('--no-color', 'print without colours')
     .helpOption('-h, --help', 'show this and start nothing')
@@ -162,6 +167,7 @@ async function run(options: Options, screen: Screen): Promise<void> {
     temporalCli: options.temporal,
     modelMode: options.modelMode,
     workerProgram: options.workerProgram,
+    givesWay: options.giveWay,
     screen,
     environment: process.env,
     onGiveUp: (reason, refusal) => {

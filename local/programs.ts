@@ -26,7 +26,7 @@ interface Program<Ready> {
   args: string[];
   environment: NodeJS.ProcessEnv;
   ready: z.ZodType<Ready>;
-  givesWay?: boolean;
+  givesWay?: boolean | undefined;
 }
 
 async function startProgram<Ready>(context: ProgramContext, program: Program<Ready>): Promise<Child<Ready>> {
@@ -40,7 +40,7 @@ async function startProgram<Ready>(context: ProgramContext, program: Program<Rea
     ready: program.ready,
     readyWithinMs,
     environment: program.environment,
-    givesWay: program.givesWay ?? false,
+    givesWay: program.givesWay,
     onSpawn: (pid) => hold.note(name, pid),
   });
   return {
@@ -70,11 +70,17 @@ export async function startModel(
 /** `script` is another composition root of the same worker, for tests; absent means the ordinary one. */
 export async function startWorker(
   context: ProgramContext,
-  want: { environment: NodeJS.ProcessEnv; script?: string | undefined },
+  want: { environment: NodeJS.ProcessEnv; script?: string | undefined; givesWay?: boolean | undefined },
 ): Promise<WorkerProgram> {
-  const { environment, script = 'worker/main.ts' } = want;
-  const program = { name: 'worker', script, environment, ready: ready.worker } as const;
-  return startProgram(context, { ...program, args: [], givesWay: true });
+  const { environment, script = 'worker/main.ts', givesWay } = want;
+  return startProgram(context, {
+    name: 'worker',
+    script,
+    args: [],
+    environment,
+    ready: ready.worker,
+    givesWay,
+  });
 }
 
 export async function startGateway(

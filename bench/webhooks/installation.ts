@@ -54,6 +54,7 @@ export async function startInstallation(options: {
     dataDir,
     port: 0,
     modelMode: 'demo',
+    givesWay: true,
     screen: { ...createScreen({ stream: progress, color: false }), ready: () => undefined },
     environment: {
       ...withoutOwn(environment),

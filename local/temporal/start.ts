@@ -47,8 +47,9 @@ export async function startTemporal(want: {
   cli: TemporalCli;
   ports: { server: number; ui: number };
   hold: Hold;
+  givesWay?: boolean | undefined;
 }): Promise<Temporal> {
-  const { directory, cli, ports, hold } = want;
+  const { directory, cli, ports, hold, givesWay } = want;
   const logFile = join(directory.logs, 'temporal.log');
   const logStart = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const address = `${host}:${ports.server}`;
@@ -80,7 +81,7 @@ export async function startTemporal(want: {
     logFile,
     ready,
     readyWithinMs,
-    givesWay: true,
+    givesWay,
     onSpawn: (pid) => hold.note('temporal-leash', pid),
   });
   const server = child.ready.pid;

@@ -20,6 +20,10 @@ export interface InstallationOptions {
   workerProgram?: string;
   /** Another Temporal CLI. */
   temporalCli?: string;
+  /** As a person starts it. Absent: no part lets another go first, because lanes of tests want all of the machine beside it. */
+  givesWay?: true;
+  /** Beside what this process has. */
+  environment?: Record<string, string>;
 }
 
 export interface Installation {
@@ -79,7 +83,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
       {
         cwd: projectRoot,
         stdio: ['ignore', 'pipe', 'pipe'],
-        env: cleanEnvironment(),
+        env: { ...cleanEnvironment(), ...want.environment },
       },
     );
     launcher = child;
@@ -185,10 +189,11 @@ function signalServer(pid: number, part: Part, signal: 'SIGSTOP' | 'SIGCONT'): v
 
 function argumentsOf(
   dataDir: string,
-  { modelMode, workerProgram, temporalCli }: InstallationOptions,
+  { modelMode, workerProgram, temporalCli, givesWay }: InstallationOptions,
 ): string[] {
   return [
     ...['--data-dir', dataDir, '--port', '0', '--no-color'],
+    ...(givesWay ? [] : ['--no-give-way']),
     ...(modelMode ? ['--model-mode', modelMode] : []),
     ...(workerProgram ? ['--worker-program', workerProgram] : []),
     ...(temporalCli ? ['--temporal', temporalCli] : []),
