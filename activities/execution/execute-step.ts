@@ -160,7 +160,11 @@ async function record(
     return finished.resultId;
   });
   if (saved === undefined) throw unsettled('another worker has recorded this step');
-  return { kind: 'succeeded', resultId: saved, partial: false };
+  // What isn't handed over here is found by the sweep.
+  const words = await claimed.operation.wordsOf?.(
+    toCall(tenant, claimed, Context.current().cancellationSignal),
+  );
+  return { kind: 'succeeded', resultId: saved, partial: false, ...(words && words.length > 0 && { words }) };
 }
 
 async function fail(

@@ -10,6 +10,7 @@ import { recentUtterances } from '../../prisma/stores/history.js';
 import {
   mediaToForward,
   openRequest,
+  plannedWordsOf,
   REQUEST_ORIGINS,
   requestOfStep,
   type OperatorRequest,
@@ -37,6 +38,8 @@ export function createOperators({ inScope }: { inScope: InScope }): ToolProvider
       const request = await requestOfStep(scope, call.stepId);
       return request ? resultOf(call, request) : false;
     });
+  const wordsOf = (call: ToolCall): Promise<string[]> =>
+    inScope(call.tenantId, (scope) => plannedWordsOf(scope, call.stepId));
   return {
     // Only a code and a name come back; what the operator answers is a message of its own.
     resultsAreUntrusted: false,
@@ -44,10 +47,12 @@ export function createOperators({ inScope }: { inScope: InScope }): ToolProvider
       forwardToOperator: {
         call: (call) => inScope(call.tenantId, (scope) => forward(scope, call, 'media')),
         didItHappen,
+        wordsOf,
       },
       forwardConversation: {
         call: (call) => inScope(call.tenantId, (scope) => forward(scope, call, 'conversation')),
         didItHappen,
+        wordsOf,
       },
     },
   };

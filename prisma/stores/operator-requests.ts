@@ -89,6 +89,18 @@ export async function requestOfStep(scope: Scope, stepId: string): Promise<Opera
   return row ? toRequest(row) : undefined;
 }
 
+/** What is planned to be said to the operator of this step's question, by outbox id, in its order. */
+export async function plannedWordsOf(scope: Scope, stepId: string): Promise<string[]> {
+  const request = await scope.tx.operatorRequest.findFirst({ where: { stepId }, select: { id: true } });
+  if (!request) return [];
+  const rows = await scope.tx.outbox.findMany({
+    where: { originKind: REQUEST_ORIGINS.question, originId: request.id, state: 'planned' },
+    orderBy: { ordinal: 'asc' },
+    select: { id: true },
+  });
+  return rows.map(({ id }) => id);
+}
+
 export async function requestById(scope: Scope, requestId: string): Promise<OperatorRequest | undefined> {
   const row = await scope.tx.operatorRequest.findFirst({ where: { id: requestId }, select: SELECT });
   return row ? toRequest(row) : undefined;

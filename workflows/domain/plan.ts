@@ -59,7 +59,8 @@ export type Verdict =
   | { kind: 'alreadyOpen'; runId: string; outboxId: string };
 
 export type StepOutcome =
-  | { kind: 'succeeded'; resultId: string; partial: boolean }
+  /** `words`: to somebody else than the customer, by outbox id; the run delivers them in their order. */
+  | { kind: 'succeeded'; resultId: string; partial: boolean; words?: string[] }
   | { kind: 'failed'; code: ErrorCode; retry: boolean }
   | { kind: 'refused'; reason: RefusalReason }
   /** Nobody knows whether it happened. `notices`: messages to owners, by outbox id. */

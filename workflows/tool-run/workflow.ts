@@ -117,6 +117,7 @@ async function carryOutStep(
     ]);
     setCurrentDetails(`\`${step.tool}\`: ${outcome.kind}`);
     if (outcome.kind === 'unknown') sendNotices(run, bells, outcome.notices);
+    if (outcome.kind === 'succeeded') void sendInOrder(run, bells, outcome.words);
     if (outcome.kind !== 'parked') return outcome;
     await waitForRelease(step, outcome, bells);
   }
@@ -181,16 +182,23 @@ function sendNotices(run: ToolRunInput, bells: RunBells, notices: readonly strin
   for (const outboxId of notices) void deliverNotice(run, bells, outboxId);
 }
 
+/** To one person behind the desk, a question before its pictures; not waited for either. */
+async function sendInOrder(run: ToolRunInput, bells: RunBells, words: readonly string[] = []): Promise<void> {
+  // The run doesn't end between two of them.
+  bells.underDelivery += 1;
+  for (const outboxId of words) await deliverNotice(run, bells, outboxId, 'question to an operator');
+  bells.underDelivery -= 1;
+}
+
 async function deliverNotice(
   { tenantId, turnId }: ToolRunInput,
   bells: RunBells,
   outboxId: string,
+  summary = 'notice to an owner',
 ): Promise<void> {
   bells.underDelivery += 1;
   try {
-    await deliver.executeWithOptions({ ...sendWork, summary: 'notice to an owner' }, [
-      { tenantId, outboxId },
-    ]);
+    await deliver.executeWithOptions({ ...sendWork, summary }, [{ tenantId, outboxId }]);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     log.warn('notice_failed', { turnId, outboxId });

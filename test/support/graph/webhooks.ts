@@ -26,9 +26,12 @@ export interface StatusPlan {
   isShuffled?: boolean;
 }
 
-export interface TakenMessage {
+interface Account {
   accountKey: string;
   displayNumber: string;
+}
+
+export interface TakenMessage extends Account {
   wamid: string;
   recipient: string;
   callbackData: string | undefined;
@@ -38,6 +41,8 @@ export interface Webhooks {
   /** Reports on a message as the plan says. */
   report(message: TakenMessage, plan: StatusPlan): void;
   reportNow(message: TakenMessage, status: Status, code?: number): Promise<number>;
+  /** Anything else that is told of a number; answers the status that came back. */
+  tell(account: Account, value: Record<string, unknown>, field?: string): Promise<number>;
   /** A customer writes. */
   text(message: {
     accountKey: string;
@@ -121,6 +126,7 @@ export function createWebhooks(target: WebhookTarget | undefined): Webhooks {
     },
     reportNow: (message, status, code) =>
       post(message.accountKey, change(message, { statuses: [statusOf(message, status, code)] })),
+    tell: (account, value, field) => post(account.accountKey, change(account, value, field)),
     async text({ from, name = 'A Customer', body, quoted, ...account }) {
       const wamid = newWamid();
       const status = await post(
@@ -149,8 +155,9 @@ export function createWebhooks(target: WebhookTarget | undefined): Webhooks {
 }
 
 function change(
-  { accountKey, displayNumber }: { accountKey: string; displayNumber: string },
+  { accountKey, displayNumber }: Account,
   value: Record<string, unknown>,
+  field = 'messages',
 ): unknown {
   const metadata = { display_phone_number: displayNumber, phone_number_id: accountKey };
   return {
@@ -158,7 +165,7 @@ function change(
     entry: [
       {
         id: '100000000000001',
-        changes: [{ field: 'messages', value: { messaging_product: 'whatsapp', metadata, ...value } }],
+        changes: [{ field, value: { messaging_product: 'whatsapp', metadata, ...value } }],
       },
     ],
   };
