@@ -81,13 +81,33 @@ describe('approvals in the console', function () {
     });
 
     it('finds a request by its REF, with the hyphen or without, and by the customer', async () => {
-      for (const q of [asked.ref, asked.ref.replace('-', '').toLowerCase(), 'ANNA-of']) {
+      const spellings = ['', ' '].map((between) => asked.ref.replace('-', between).toLowerCase());
+      for (const q of [asked.ref, ...spellings, 'ANNA-of']) {
         const { body } = await owner.open(`/console/approvals?show=all&q=${encodeURIComponent(q)}`);
         assert.ok(body.includes(asked.ref), q);
         assert.ok(!body.includes(rejected.ref), q);
       }
       const { body } = await owner.open('/console/approvals?show=all&q=nobody-of-this-name');
       assert.match(wordsIn(body), /Nothing found/);
+    });
+
+    it('shows what waits above what was decided or ran out a moment ago', async () => {
+      const late = await ask({ chat: 'late-of-the-lake' });
+      await gateway.inScope(gateway.tenantId, ({ tx }) =>
+        tx.approval.update({ where: { id: late.approvalId }, data: { expiresAt: new Date() } }),
+      );
+      const last = await ask({ chat: 'last-of-the-lane' });
+      const { body } = await owner.open('/console/approvals');
+      const places = [asked, last, rejected, late].map(({ approvalId }) =>
+        body.indexOf(`id="approval-${approvalId}"`),
+      );
+      assert.ok(places.every((place) => place > 0));
+      assert.deepEqual(
+        places,
+        places.toSorted((one, other) => one - other),
+      );
+      const words = wordsIn(body.slice(places[3]));
+      assert.match(words, /Expired[^]*nobody answered in time[^]*Nothing was done/);
     });
 
     it('finds requests by what is asked for', async () => {

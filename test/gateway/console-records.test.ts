@@ -411,6 +411,8 @@ describe('the records of the console', function () {
       ['found-vis', `/console/conversations/${asked.chatId}`],
       [asked.ref, run],
       [asked.ref.toLowerCase().replace('-', ''), run],
+      [asked.ref.toLowerCase().replace('-', ' '), run],
+      ['Web visitor found-vi…', `/console/conversations/${asked.chatId}`],
       [asked.turnId, run],
       [`tool-run/${asked.turnId}`, run],
       [asked.stepId, run],

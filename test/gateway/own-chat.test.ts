@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { releaseChat, takeChat } from '../../prisma/stores/takeover.js';
+import { progressOf } from '../../prisma/stores/views/chat.js';
 import { startGateway, type TestGateway } from './gateway.js';
 import { ownerAtConsole, wordsIn, type OwnerAtConsole } from './owner-at-console.js';
 
@@ -40,6 +42,27 @@ describe('an owner’s own web chat', function () {
     );
     assert.deepEqual([talk.speaker, talk.arrival, talk.state], ['owner:deniz', 'turn', 'accepted']);
     assert.match(wordsIn((await owner.open('/console/chat')).body), /approve K-7Q4F/);
+  });
+
+  it('is called by the owner’s name in the list of chats', async () => {
+    const words = wordsIn((await owner.open('/console/conversations')).body);
+    assert.match(words, /Deniz \(your own chat\)/);
+    assert.doesNotMatch(words, /Web visitor/);
+    const row = await rowOf('own-1');
+    assert.match(
+      (await owner.open(`/console/conversations/${row.chatId}`)).body,
+      /<h1[^>]*>Deniz \(your own chat\)/,
+    );
+  });
+
+  it('shows no typing while a person has the chat', async () => {
+    const { chatId } = await rowOf('own-1');
+    const progress = () => gateway.inScope(gateway.tenantId, (scope) => progressOf(scope, chatId));
+    assert.equal(await progress(), 'writing');
+    await gateway.inScope(gateway.tenantId, (scope) => takeChat(scope, { chatId, by: 'owner:deniz' }));
+    assert.equal(await progress(), 'idle');
+    await gateway.inScope(gateway.tenantId, (scope) => releaseChat(scope, { chatId, by: 'owner:deniz' }));
+    assert.equal(await progress(), 'writing');
   });
 
   it('is nobody else’s', async () => {

@@ -44,6 +44,13 @@ document.body.addEventListener('htmx:responseError', (event) => {
   complain(words);
 });
 
+// A question that somebody has opened on the controls stays until it is answered or closed: a refresh would swallow the press.
+document.body.addEventListener('htmx:beforeSwap', (event) => {
+  const { requestConfig, target } = event.detail;
+  if (requestConfig?.verb !== 'get' || target?.id !== 'controls') return;
+  if (target.querySelector('details[open]')) event.detail.shouldSwap = false;
+});
+
 // What was pressed is gone when its answer comes: the keyboard goes on from the answer, not from the top of the page.
 document.body.addEventListener('htmx:afterSettle', (event) => {
   const { requestConfig, target } = event.detail;

@@ -9,10 +9,21 @@ export function Who(props: {
   chat: ChatLabel | undefined;
   /** Shows the whole id: who decides has to know of whom. */
   isWhole?: boolean;
+  /** What we call them, in place of what the channel tells; absent: that. */
+  called?: string | undefined;
 }): JSX.Element {
-  const { chat, isWhole = false } = props;
+  const { chat, isWhole = false, called } = props;
   if (!chat) return <em class="quiet">unknown chat</em>;
   if (chat.address === undefined) return <em class="quiet">erased contact</em>;
+  if (called !== undefined) {
+    return (
+      <span class="chat-name" title={chat.address}>
+        <span class="own-name" safe>
+          {called}
+        </span>
+      </span>
+    );
+  }
   return (
     <span class="chat-name" title={chat.address}>
       {chat.name === undefined ? null : (

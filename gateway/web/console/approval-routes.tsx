@@ -164,7 +164,7 @@ export function approvalRoutes(app: FastifyInstance, deps: RouteDeps, pages: Pag
   });
 }
 
-/** What waits, with what was decided a moment ago in its place, and what was decided before. */
+/** What waits, below it what was decided or ran out a moment ago, and what was decided before. */
 async function wantedApprovals(
   scope: Scope,
   { show, tool, q, before }: Wanted,
@@ -177,11 +177,16 @@ async function wantedApprovals(
       : await listApprovals(scope, { filter: { state: 'open', tool, among }, limit: AT_ONCE, now });
   const filter = { state: 'closed', tool, among } as const;
   const closed = await listApprovals(scope, { filter, limit: HISTORY + 1, now, before });
-  const isFresh = ({ decision }: ApprovalView): boolean =>
-    show !== 'decided' && decision !== undefined && now.getTime() - decision.decidedAt.getTime() < FRESH_MS;
-  const cards = [...waiting, ...closed.filter(isFresh)].sort(
-    (one, other) => one.askedAt.getTime() - other.askedAt.getTime() || one.ref.localeCompare(other.ref),
-  );
+  // Nobody may have noted yet that the time is up: it is over all the same, and its card stays to say so.
+  const overAt = ({ decision, state, expiresAt }: ApprovalView): Date | undefined =>
+    state === 'open' ? expiresAt : decision?.decidedAt;
+  const isFresh = (one: ApprovalView): boolean => {
+    const at = overAt(one);
+    return show !== 'decided' && at !== undefined && now.getTime() - at.getTime() < FRESH_MS;
+  };
+  const byAge = (one: ApprovalView, other: ApprovalView): number =>
+    one.askedAt.getTime() - other.askedAt.getTime() || one.ref.localeCompare(other.ref);
+  const cards = [...waiting.sort(byAge), ...closed.filter(isFresh).sort(byAge)];
   const decided = closed.slice(0, HISTORY).filter((one) => !isFresh(one));
   return {
     cards,

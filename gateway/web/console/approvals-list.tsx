@@ -34,7 +34,7 @@ export function addressOf(wanted: Partial<Wanted>, path = PAGE): string {
 
 export interface ListProps extends Omit<CardProps, 'approval'> {
   wanted: Wanted;
-  /** Requests that wait, and those decided a moment ago: they keep their place, so that nothing jumps under the finger. */
+  /** Requests that wait, and below them those decided a moment ago. */
   cards: ApprovalView[];
   decided: ApprovalView[];
   older: boolean;

@@ -63,7 +63,7 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
   const { desk, inDesk, conversations } = deps;
   const { active, clock, send, sendPage } = pages;
 
-  async function listPart(query: z.output<typeof listQuery>): Promise<JSX.Element> {
+  async function listPart(request: FastifyRequest, query: z.output<typeof listQuery>): Promise<JSX.Element> {
     const { show: filter, before } = query;
     const { chats, questions } = await inDesk(async (scope) => ({
       chats: await listConversations(scope, { filter, before: cursorOf(before), limit: CHATS_AT_ONCE + 1 }),
@@ -78,7 +78,7 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
         filter={filter}
         before={before}
         older={last && `${last.cursor.at}_${last.cursor.chatId}`}
-        people={peopleOf(active())}
+        people={peopleOf(active(), ownerOf(request).ownerId)}
         clock={clock()}
       />
     );
@@ -104,11 +104,11 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
       title: 'Chats',
       at: 'conversations',
       head,
-      part: await listPart(query),
+      part: await listPart(request, query),
     });
   });
   app.get('/console/conversations/list', async (request, reply) =>
-    send(reply, await listPart(parsed(listQuery, request.query, 'The query'))),
+    send(reply, await listPart(request, parsed(listQuery, request.query, 'The query'))),
   );
 
   async function onePart(
@@ -130,7 +130,7 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
       <ConversationPart
         {...found}
         before={before}
-        people={peopleOf(active())}
+        people={peopleOf(active(), ownerOf(request).ownerId)}
         csrfToken={reply.generateCsrf()}
         clock={clock()}
       />
@@ -140,7 +140,8 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
 
   app.get('/console/conversations/:id', async (request, reply) => {
     const { chat, part } = await onePart(request, reply);
-    const title = whoInWords(chat);
+    const people = peopleOf(active(), ownerOf(request).ownerId);
+    const title = people.ownChat(chat) ?? whoInWords(chat);
     const head = (
       <PageHead title={title} about={`Chat ${chat.chatId}`}>
         <a href="/console/conversations" class="back">

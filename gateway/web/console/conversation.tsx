@@ -71,7 +71,7 @@ function Head({ chat, people, clock }: Pick<ConversationProps, 'chat' | 'people'
   return (
     <dl class="facts summary of-chat">
       <Fact name="With">
-        <Who chat={chat} />
+        <Who chat={chat} called={people.ownChat(chat)} />
       </Fact>
       <Fact name="Channel">
         <span safe>{channelInWords(chat.channel)}</span>

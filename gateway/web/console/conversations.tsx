@@ -69,7 +69,7 @@ function Line({
     <li>
       <a href={`/console/conversations/${chat.chatId}#newest`} id={`chat-${chat.chatId}`}>
         <span class="chat-who">
-          <Who chat={chat} />
+          <Who chat={chat} called={people.ownChat(chat)} />
           {person === undefined ? null : (
             <span class="tag" safe>
               {person}

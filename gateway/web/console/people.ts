@@ -1,5 +1,6 @@
 // The people of the business by the names that configuration gives them.
 import type { TenantConfiguration } from '../../../config/configuration.js';
+import type { ChatLabel } from '../../../prisma/stores/views/chat-labels.js';
 import { createPeople } from '../../arrival/people.js';
 
 export interface People {
@@ -10,9 +11,15 @@ export interface People {
   operator: (operatorId: string) => string;
   /** Who of them writes from this address; undefined: none of them. */
   at: (address: string | undefined) => string | undefined;
+  /** Whose own chat beside the console it is: "Deniz (your own chat)", "Deniz (owner)"; undefined: it is none. */
+  ownChat: (chat: Pick<ChatLabel, 'channel' | 'address'>) => string | undefined;
 }
 
-export function peopleOf({ owners, operators }: Pick<TenantConfiguration, 'owners' | 'operators'>): People {
+/** `viewerId`: the owner who looks; absent: an owner's chat is nobody's own. */
+export function peopleOf(
+  { owners, operators }: Pick<TenantConfiguration, 'owners' | 'operators'>,
+  viewerId?: string,
+): People {
   const atAddress = createPeople({ owners, operators });
   const named = (people: readonly { id: string; name: string }[], id: string): string =>
     people.find((one) => one.id === id)?.name ?? id;
@@ -32,6 +39,12 @@ export function peopleOf({ owners, operators }: Pick<TenantConfiguration, 'owner
     at: (address) => {
       const speaker = address === undefined ? undefined : atAddress(address);
       return speaker === undefined ? undefined : nameOf(speaker);
+    },
+    ownChat: ({ channel, address }) => {
+      // Visitors and programs can't have such an address (own-chat-routes.tsx).
+      if (channel !== 'web' || !address?.startsWith('owner:')) return undefined;
+      const id = address.slice('owner:'.length);
+      return id === viewerId ? `${named(owners, id)} (your own chat)` : nameOf(address);
     },
   };
 }

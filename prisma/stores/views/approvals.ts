@@ -160,7 +160,13 @@ export async function approvalsWithText(
   return rows.flatMap(({ id, ref, chatId }) => {
     const label = labels.get(chatId);
     // A number is written with a plus by people, and without one by the platform.
-    const places = [ref, ref.replace('-', ''), `+${label?.address ?? ''}`, label?.name ?? ''];
+    const places = [
+      ref,
+      ref.replace('-', ''),
+      ref.replace('-', ' '),
+      `+${label?.address ?? ''}`,
+      label?.name ?? '',
+    ];
     return places.some((place) => folded(place).includes(wanted)) ? [id] : [];
   });
 }

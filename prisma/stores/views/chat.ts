@@ -1,6 +1,7 @@
 // One chat as both sides see it: what came and what went, in the one numbering that holds for both.
 import type { MessageState } from '../../../workflows/domain/message.js';
 import { inOrder, readable, type Scope } from '../scope.js';
+import { isTakenOver } from '../takeover.js';
 
 export interface ChatMessage {
   /** The customer's own id of the message; for ours the id of the outbox row. */
@@ -112,5 +113,7 @@ export async function progressOf(scope: Scope, chatId: string): Promise<ChatProg
       select 1 from outbox o where o.turn_id = i.turn_id and o.state = 'sent')))::int as unspoken
     from inbox i where i.chat_id = ${chatId}::uuid and i.state = 'accepted'`;
   if (!row || row.open === 0) return 'idle';
+  // Nobody is writing as far as we know: a person answers when they do.
+  if (await isTakenOver(scope, chatId)) return 'idle';
   return row.unspoken > 0 ? 'writing' : 'working';
 }

@@ -35,7 +35,7 @@ export interface Found {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const REF = /^([A-Z])-?([A-Z0-9]{4})$/;
+const REF = /^([A-Z])[-\s]*([A-Z0-9]{4})$/;
 const WORKFLOW = /^(?:tool-run|conversation\/[^/]+)\//;
 const AT_MOST = 20;
 
@@ -180,7 +180,7 @@ async function chatsOfAddress(scope: Scope, given: string): Promise<string[]> {
 
 /** Parts of names and of addresses. */
 async function chatsAlike(scope: Scope, given: string, recent: number): Promise<ChatLabel[]> {
-  const wanted = plain(given);
+  const wanted = plain(asShown(given));
   const digits = given.replace(/\D/g, '');
   if (wanted.length < 2) return [];
   const rows = await scope.tx.$queryRaw<{ id: string }[]>`
@@ -196,6 +196,11 @@ async function chatsAlike(scope: Scope, given: string, recent: number): Promise<
       if (address === undefined) return false;
       return plain(address).includes(wanted) || (digits.length >= 3 && address.includes(digits));
     });
+}
+
+/** The console calls nameless chats so, with the beginning of their address. */
+function asShown(given: string): string {
+  return given.replace(/^web visitor\s+/i, '').replace(/…$/, '');
 }
 
 /** As people type it: without accents, in small letters. */
