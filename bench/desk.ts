@@ -357,18 +357,22 @@ export async function openDesk(
   return desk;
 }
 
-/** Looks every 30 ms until there is something, or the time is over. */
+/**
+ * Looks until there is something, or the time is over: often at first, then less and less, because a look costs the machine what
+ * it is waiting for.
+ */
 export async function until<T>(
   look: () => Promise<T | undefined>,
   withinMs: number,
   what: string,
 ): Promise<T> {
-  const end = Date.now() + withinMs;
+  const began = Date.now();
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`waited ${withinMs} ms for ${what}`);
-    await sleep(30);
+    const waited = Date.now() - began;
+    if (waited > withinMs) throw new Error(`waited ${withinMs} ms for ${what}`);
+    await sleep(Math.min(250, 20 + waited / 10));
   }
 }
 

@@ -121,11 +121,12 @@ export async function eventually<Found>(
   probe: () => Promise<Found | undefined> | Found | undefined,
   withinMs = 30_000,
 ): Promise<Found> {
-  const end = Date.now() + withinMs;
+  const began = Date.now();
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`waited ${withinMs / 1000} s in vain for ${what}`);
-    await sleep(100);
+    const waited = Date.now() - began;
+    if (waited > withinMs) throw new Error(`waited ${withinMs / 1000} s in vain for ${what}`);
+    await sleep(Math.min(400, 40 + waited / 10));
   }
 }
