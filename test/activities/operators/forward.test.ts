@@ -33,7 +33,6 @@ describe('questions to operators', function () {
       details: { media: { id: mediaId, mimeType: 'image/jpeg', sha256 } },
     });
     const { ref } = await ask('ayla', 'Please ask the doctor whether this rash is dangerous');
-    await own.deliverPlanned();
     const question = await own.wamidOf(DOCTORS.ayla, ref);
     await hears(DOCTORS.ayla, /"image":/);
     assert.ok(bodies(DOCTORS.ayla).some((body) => body.includes('whether this rash is dangerous')));
@@ -62,7 +61,6 @@ describe('questions to operators', function () {
       details: { media: { id: mediaId, mimeType: 'image/jpeg' } },
     });
     const { id, ref } = await ask('ayla', 'Please ask the doctor whether this mole is fine', patient);
-    await own.deliverPlanned();
     const pictures = (): number =>
       bodies(DOCTORS.ayla).filter((body) => body.includes('"image":') && body.includes(ref)).length;
     await hears(DOCTORS.ayla, new RegExp(`"template".*${ref}`));
@@ -96,7 +94,6 @@ describe('questions to operators', function () {
 
   it('takes an answer by its code, once, and says of a second one that nothing more was passed on', async () => {
     const { ref } = await ask('ben', 'Please ask the doctor whether I may swim again');
-    await own.deliverPlanned();
     await write(DOCTORS.ben, `${ref.replace('-', '').toLowerCase()}: yes, from Friday on`, {
       speaker: 'operator:ben',
     });
@@ -126,7 +123,6 @@ describe('questions to operators', function () {
 
   it('reminds a doctor once, and tells both sides honestly when the time is over', async () => {
     const { id, ref } = await ask('ben', 'Please ask the doctor whether I may fly');
-    await own.deliverPlanned();
     await inDesk((tx) =>
       tx.operatorRequest.update({ where: { id }, data: { remindAt: new Date(Date.now() - 1_000) } }),
     );
@@ -164,7 +160,6 @@ describe('questions to operators', function () {
 
   it('tells a doctor who answers with a voice note, a picture or somebody else’s words to write, and goes on waiting', async () => {
     const { id, ref } = await ask('ayla', 'Please ask the doctor whether I may eat nuts');
-    await own.deliverPlanned();
     const quoted = await own.wamidOf(DOCTORS.ayla, ref);
     const as = { speaker: 'operator:ayla', quoted } as const;
     const before = bodies(PATIENT).length;

@@ -71,9 +71,8 @@ describe('what doesn’t arrive', function () {
   }
 
   it('closes a question that the doctor never got, and tells the patient and the owner, once', async () => {
+    own.graph.faults.nextTo(DOCTORS.ben, { kind: 'refuse', code: UNREACHABLE });
     const { id, ref } = await own.ask('ben', 'Please ask the doctor whether I may dive');
-    own.graph.faults.next({ kind: 'refuse', code: UNREACHABLE });
-    await own.deliverPlanned();
     await failed({ originKind: 'operator_request', originId: id });
     await own.tick();
     await own.hears(PATIENT, "my question didn't reach Ben");
@@ -128,7 +127,6 @@ describe('what doesn’t arrive', function () {
     await own.inDesk((tx) =>
       tx.operatorRequest.update({ where: { id }, data: { remindAt: new Date(Date.now() - 1_000) } }),
     );
-    await own.deliverPlanned();
     await own.tick();
     await own.hears(DOCTORS.ayla, `Question ${ref} still waits`);
     assert.ok(

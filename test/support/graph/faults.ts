@@ -24,23 +24,28 @@ export interface RandomFaults {
 export interface Faults {
   /** The next sends go wrong in these ways, in order, before any random ones. */
   next(...faults: Fault[]): void;
+  /** The same for the next sends to somebody, before all others. */
+  nextTo(recipient: string, ...faults: Fault[]): void;
   random(faults: RandomFaults | undefined): void;
-  /** The fault of one send. */
-  take(): Fault | undefined;
+  /** The fault of one send; `recipient` as far as it names one. */
+  take(recipient?: string): Fault | undefined;
 }
 
 export function createFaults(): Faults {
   const queue: Fault[] = [];
+  const queues = new Map<string, Fault[]>();
   let random: RandomFaults | undefined;
   let draw: () => number = () => 1;
   return {
     next: (...faults) => void queue.push(...faults),
+    nextTo: (recipient, ...faults) =>
+      void queues.set(recipient, [...(queues.get(recipient) ?? []), ...faults]),
     random(faults) {
       random = faults;
       draw = mulberry32(faults?.seed ?? 0);
     },
-    take() {
-      const queued = queue.shift();
+    take(recipient = '') {
+      const queued = queues.get(recipient)?.shift() ?? queue.shift();
       if (queued || !random || draw() >= random.share) return queued;
       return random.kinds[Math.floor(draw() * random.kinds.length)];
     },

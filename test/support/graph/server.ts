@@ -86,7 +86,8 @@ export async function startFakeGraph(options: FakeGraphOptions, port = 0): Promi
     const read = readRequest.safeParse(json);
     if (read.success) return takeRead(read.data, response);
     attempts += 1;
-    const fault = faults.take();
+    const to: unknown = Reflect.get(Object(json), 'to');
+    const fault = faults.take(typeof to === 'string' ? to : undefined);
     if (fault?.kind === 'slow') await sleep(fault.ms);
     if (fault?.kind === 'refuse') {
       const { status, body } = refusal(fault.code);
