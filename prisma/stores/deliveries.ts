@@ -40,6 +40,10 @@ export interface Settled {
 
 /** Undefined: there is no such row. */
 export async function lockOutgoing(scope: Scope, outboxId: string): Promise<Outgoing | undefined> {
+  // Locked first, read afterwards: a statement that had to wait for its locks sees those rows as they are now, and everything
+  // else (the lease, the turn) as it was before it waited.
+  await scope.tx.$queryRaw`
+    select 1 from outbox o join chats c on c.id = o.chat_id where o.id = ${outboxId}::uuid for update of o, c`;
   const [row] = await scope.tx.$queryRaw<Outgoing[]>`
     select o.id as "outboxId", o.chat_id as "chatId", t.id as "turnId", t.outcome as "turnOutcome",
       exists (select 1 from tool_runs r where r.turn_id = t.id) as "hasRun", o.kind, o.state, o.code, o.origin_kind as "originKind",
@@ -49,7 +53,7 @@ export async function lockOutgoing(scope: Scope, outboxId: string): Promise<Outg
         and p.paused_at is not null and (p.paused_until is null or p.paused_until > now())) as "isTaken"
     from outbox o join chats c on c.id = o.chat_id join channel_accounts a on a.id = c.account_id
       left join turns t on t.id = o.turn_id and t.chat_id = o.chat_id
-    where o.id = ${outboxId}::uuid for update of o, c`;
+    where o.id = ${outboxId}::uuid`;
   return row;
 }
 

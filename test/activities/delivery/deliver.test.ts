@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../bench/desk.js';
 import { saysWaiting } from '../../../prisma/functions.js';
 import { findByOrigin, outgoingById } from '../../../prisma/stores/outbox.js';
+import type { Scope } from '../../../prisma/stores/scope.js';
 import { MOST_ATTEMPTS, settleByPerson, settleReported } from '../../../prisma/stores/sends.js';
 import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
 import { listUndelivered } from '../../../prisma/stores/views/undelivered.js';
@@ -512,6 +514,56 @@ describe('while a person has the chat', function () {
     const outboxId = await kit.plan({ ...chat, turnId: null });
     await kit.inTenant((scope) => takeChat(scope, { chatId: chat.chatId, by: 'business' }));
     assert.deepEqual(await kit.deliver(outboxId), { state: 'planned', held: true });
+  });
+});
+
+describe('a delivery that waits for its chat', function () {
+  this.timeout(20_000);
+
+  /** Holds the chat's lock, does `first` in it, and commits when so many deliveries wait. */
+  async function whileLocked(
+    chatId: string,
+    outboxIds: string[],
+    first: (scope: Scope) => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<unknown[]> {
+    const deliveries: Promise<unknown>[] = [];
+    await kit.inTenant(async (scope) => {
+      await scope.tx.$queryRaw`select 1 from chats where id = ${chatId}::uuid for update`;
+      await first(scope);
+      deliveries.push(...outboxIds.map((outboxId) => kit.deliver(outboxId)));
+      await until(
+        async () => {
+          const [row] = await kit.database.prisma.$queryRaw<{ waiting: number }[]>`
+            select count(distinct pid)::int as waiting from pg_locks where not granted`;
+          return (row?.waiting ?? 0) >= outboxIds.length ? true : undefined;
+        },
+        10_000,
+        'the deliveries to wait',
+      );
+    });
+    return Promise.all(deliveries);
+  }
+
+  for (const channel of ['whatsapp-cloud', 'web'] as const) {
+    it(`sees that a person took it meanwhile (${channel})`, async () => {
+      const turn = await kit.turn(await kit.chat({ channel }), { withRun: true });
+      const outboxId = await kit.plan(turn);
+      const { chatId } = turn;
+      const ends = await whileLocked(chatId, [outboxId], (scope) =>
+        takeChat(scope, { chatId, by: 'business' }),
+      );
+      assert.deepEqual(ends, [{ state: 'planned', held: true }]);
+      assert.equal(kit.fake.attempts(), 0);
+    });
+  }
+
+  // A platform's call isn't made under the lock: there the conversation is the only one who speaks.
+  it('sees the last word that was said meanwhile, where the commit is the delivery', async () => {
+    const turn = await kit.turn(await kit.chat({ channel: 'web' }));
+    const outboxIds = [await kit.plan(turn), await kit.plan(turn)];
+    const ends = await whileLocked(turn.chatId, outboxIds);
+    const states = ends.map((end) => Reflect.get(Object(end), 'state')).sort();
+    assert.deepEqual(states, ['discarded', 'sent']);
   });
 });
 

@@ -22,8 +22,8 @@ export const FIRST_MESSAGE = 'Welcome to the desk. Somebody will be with you.';
 type Configure = (configuration: TenantConfiguration) => TenantConfiguration;
 
 export interface QuickDesk extends Desk {
-  /** A person writes in the chat: they have it until then, or until they give it back. */
-  personWrites(chat: string, until: Date): Promise<void>;
+  /** A person writes in the chat: they have it until then, or until they give it back. `since`: it is committed. */
+  personWrites(chat: string, until: Date): Promise<{ since: Date }>;
   personReleases(chat: string): Promise<void>;
   /** The lease of a person who has the chat runs out by itself, in two seconds. */
   leaseEndsSoon(chat: string): Promise<void>;
@@ -67,7 +67,9 @@ export async function startQuickDesk({
     async personWrites(chat: string, until: Date) {
       const chatId = await desk.chatId(chat);
       await desk.inScope(desk.tenantId, (scope) => takeChat(scope, { chatId, by: 'business', until }));
+      const since = new Date();
       await rung(chat);
+      return { since };
     },
     async personReleases(chat: string) {
       const chatId = await desk.chatId(chat);

@@ -89,10 +89,10 @@ describe('a customer of a desk at work', function () {
         case 'takes':
         case 'takes shortly': {
           const until = new Date(Date.now() + (what === 'takes' ? LONG_MS : SHORT_MS));
-          await desk.personWrites(chat, until);
+          const { since } = await desk.personWrites(chat, until);
           // Taken again it lasts longer, never shorter.
-          if (had && had.until < new Date()) end(new Date());
-          had = { from: had?.from ?? new Date(), until: had && had.until > until ? had.until : until };
+          if (had && had.until < since) end(since);
+          had = { from: had?.from ?? since, until: had && had.until > until ? had.until : until };
           break;
         }
         case 'gives back':
@@ -162,10 +162,16 @@ describe('a customer of a desk at work', function () {
       );
       const last = said.filter(({ kind }) => kind === 'answer').map(({ turnId }) => turnId);
       assert.equal(new Set(last).size, last.length, words);
-      const yeses = await desk.database.inTenant(desk.tenantId, (tx) =>
-        tx.approval.count({ where: { chatId, state: 'used' } }),
+      const used = await desk.database.inTenant(desk.tenantId, (tx) =>
+        tx.approval.findMany({ where: { chatId, state: 'used' }, select: { turnId: true } }),
       );
-      assert.equal(bookings, yeses, words);
+      assert.equal(bookings, used.length, words);
+      for (const { turnId } of used) {
+        const answers = said.filter(
+          (one) => one.turnId === turnId && one.kind === 'answer' && one.state === 'sent',
+        );
+        assert.equal(answers.length, 1, words);
+      }
       booked += bookings;
     }
     assert.ok(hadSilence >= STORIES / 2, 'people had chats often enough');
