@@ -186,8 +186,14 @@ function sendNotices(run: ToolRunInput, bells: RunBells, notices: readonly strin
 async function sendInOrder(run: ToolRunInput, bells: RunBells, words: readonly string[] = []): Promise<void> {
   // The run doesn't end between two of them.
   bells.underDelivery += 1;
-  for (const outboxId of words) await deliverNotice(run, bells, outboxId, 'question to an operator');
-  bells.underDelivery -= 1;
+  try {
+    for (const outboxId of words) {
+      // Pictures without their question would say nothing: what is left then is the sweep's.
+      if (!(await deliverNotice(run, bells, outboxId, 'question to an operator'))) return;
+    }
+  } finally {
+    bells.underDelivery -= 1;
+  }
 }
 
 async function deliverNotice(
@@ -195,13 +201,16 @@ async function deliverNotice(
   bells: RunBells,
   outboxId: string,
   summary = 'notice to an owner',
-): Promise<void> {
+): Promise<boolean> {
   bells.underDelivery += 1;
   try {
-    await deliver.executeWithOptions({ ...sendWork, summary }, [{ tenantId, outboxId }]);
+    const { state } = await deliver.executeWithOptions({ ...sendWork, summary }, [{ tenantId, outboxId }]);
+    return state === 'sent';
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    // Nobody waits for it: thrown here it would be nobody's, and the run would stand still. A cancelled run ends here too.
+    if (!(error instanceof TemporalFailure)) throw error;
     log.warn('notice_failed', { turnId, outboxId });
+    return false;
   } finally {
     bells.underDelivery -= 1;
   }
