@@ -121,7 +121,7 @@ export interface DeskOptions {
 let bundle: ReturnType<typeof bundleWorkflowCode> | undefined;
 
 /** The workflows don't change while a process runs; bundling them takes longer than everything else that a desk needs. */
-function bundledOnce(): ReturnType<typeof bundleWorkflowCode> {
+export function bundledOnce(): ReturnType<typeof bundleWorkflowCode> {
   return (bundle ??= bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR') }));
 }
 

@@ -187,9 +187,10 @@ async function sendInOrder(run: ToolRunInput, bells: RunBells, words: readonly s
   // The run doesn't end between two of them.
   bells.underDelivery += 1;
   try {
-    for (const outboxId of words) {
+    for (const [index, outboxId] of words.entries()) {
+      const isSent = await deliverNotice(run, bells, outboxId, 'question to an operator');
       // Pictures without their question would say nothing: what is left then is the sweep's.
-      if (!(await deliverNotice(run, bells, outboxId, 'question to an operator'))) return;
+      if (index === 0 && !isSent) return;
     }
   } finally {
     bells.underDelivery -= 1;

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../bench/desk.js';
 import { saysWaiting } from '../../../prisma/functions.js';
-import { findByOrigin, outgoingById } from '../../../prisma/stores/outbox.js';
+import { findByOrigin, outgoingById, planMessage } from '../../../prisma/stores/outbox.js';
 import type { Scope } from '../../../prisma/stores/scope.js';
 import { MOST_ATTEMPTS, settleByPerson, settleReported } from '../../../prisma/stores/sends.js';
 import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
 import { listUndelivered } from '../../../prisma/stores/views/undelivered.js';
 import { noteStatuses } from '../../../prisma/stores/statuses.js';
-import { retryDelayOf, startSendKit, type SendKit } from './kit.js';
+import { retryDelayOf, startSendKit, type Chat, type SendKit } from './kit.js';
 
 let kit: SendKit;
 
@@ -515,6 +515,51 @@ describe('while a person has the chat', function () {
     await kit.inTenant((scope) => takeChat(scope, { chatId: chat.chatId, by: 'business' }));
     assert.deepEqual(await kit.deliver(outboxId), { state: 'planned', held: true });
   });
+});
+
+describe('a question to an operator that only the sweep sends', function () {
+  this.timeout(20_000);
+  /** Its messages, planned in one transaction and in the wrong order; by ordinal. */
+  async function planned(chat: Chat, ordinals: number[]): Promise<{ ids: string[]; requestId: string }> {
+    const requestId = randomUUID();
+    const { chatId, contactId } = chat;
+    const rows = await kit.inTenant(async (scope) => {
+      const outboxIds = new Map<number, string>();
+      for (const ordinal of [...ordinals].reverse()) {
+        const { outboxId } = await planMessage(scope, {
+          chatId,
+          contactId,
+          turnId: null,
+          kind: 'acknowledgement',
+          origin: { kind: 'operator_request', id: requestId, ordinal },
+          text: `Message ${ordinal}`,
+        });
+        outboxIds.set(ordinal, outboxId);
+      }
+      return outboxIds;
+    });
+    return { ids: ordinals.map((ordinal) => rows.get(ordinal) ?? ''), requestId };
+  }
+  const due = async ({ chatId }: Chat): Promise<string[]> =>
+    (await saysWaiting(kit.database.prisma, { olderThanMs: 0, limit: 1_000 }))
+      .filter((say) => say.chatId === chatId)
+      .map(({ outboxId }) => outboxId);
+
+  for (const first of [0, 1_000]) {
+    it(`goes before its pictures (from ${first} on)`, async () => {
+      const chat = await kit.chat();
+      const { ids } = await planned(chat, [first, first + 1, first + 2]);
+      const [question = '', ...pictures] = ids;
+      assert.deepEqual(await due(chat), [question]);
+      const setState = (data: object): Promise<unknown> =>
+        kit.inTenant(({ tx }) => tx.outbox.update({ where: { id: question }, data }));
+      await setState({ state: 'sending', sendingAt: new Date() });
+      assert.deepEqual(await due(chat), [], 'nobody knows yet whether it arrives');
+      await setState({ state: 'planned', sendingAt: null });
+      assert.deepEqual(await kit.deliver(question), { state: 'sent' });
+      assert.deepEqual(await due(chat), pictures);
+    });
+  }
 });
 
 describe('a delivery that waits for its chat', function () {
