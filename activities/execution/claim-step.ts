@@ -34,7 +34,7 @@ export interface Claimed {
 }
 
 export type Claim =
-  | { kind: 'settled'; outcome: StepOutcome }
+  | { kind: 'settled'; outcome: StepOutcome; operation?: ToolOperation | undefined }
   | { kind: 'call'; claimed: Claimed }
   /** Started by an attempt that never came back. */
   | { kind: 'unclear'; claimed: Claimed };
@@ -47,14 +47,14 @@ export async function claimStep(
   stepId: string,
 ): Promise<Claim> {
   const step = await lockStep(scope, stepId);
-  const settled = settledOutcome(step);
-  if (settled && settled.kind !== 'unknown') return { kind: 'settled', outcome: settled };
-  const turn = await turnById(scope, step.turnId);
-  if (settled)
-    return { kind: 'settled', outcome: unknown(stepId, await planUnknownNotices(scope, tenant, turn)) };
   const tool = tenant.tool(step.tool);
   const provider = tool && deps.providers[tool.provider];
   const operation = tool && provider?.operations[tool.operation];
+  const settled = settledOutcome(step);
+  if (settled && settled.kind !== 'unknown') return { kind: 'settled', outcome: settled, operation };
+  const turn = await turnById(scope, step.turnId);
+  if (settled)
+    return { kind: 'settled', outcome: unknown(stepId, await planUnknownNotices(scope, tenant, turn)) };
   if (!tool?.enabled || !provider || !operation) {
     // What has begun may have happened: it can't be taken back by switching its tool off.
     const outcome =

@@ -22,7 +22,7 @@ import type { Tenant } from '../tenants.js';
 import { claimStep, failed, unknown, type Claim, type Claimed } from './claim-step.js';
 import { lookAgain } from './look-again.js';
 import { callInTime, toCall } from './tool-call.js';
-import { ToolCallError } from '../tools/provider.js';
+import { ToolCallError, type ToolOperation } from '../tools/provider.js';
 import { schemaFindings } from '../validation/argument-schema.js';
 
 /** Clocks differ and packets linger: so long after `callBy` nothing can take effect any more. */
@@ -33,7 +33,8 @@ export function createExecutionActivities(deps: ActivityDeps): Pick<ToolRunActiv
     async executeStep({ tenantId, stepId }) {
       const tenant = await deps.tenants.byId(tenantId);
       const claim = await deps.inScope(tenantId, (scope) => claimStep(scope, deps, tenant, stepId));
-      if (claim.kind === 'settled') return claim.outcome;
+      // Its answer to Temporal was lost on the way: what it has planned is handed over now.
+      if (claim.kind === 'settled') return withWords(claim.operation, { tenantId, stepId }, claim.outcome);
       const startedAt = Date.now();
       const { turnId } = claim.claimed.turn;
       const facts = { stepId, toolName: claim.claimed.tool.name };
@@ -160,11 +161,20 @@ async function record(
     return finished.resultId;
   });
   if (saved === undefined) throw unsettled('another worker has recorded this step');
-  // What isn't handed over here is found by the sweep.
-  const words = await claimed.operation.wordsOf?.(
-    toCall(tenant, claimed, Context.current().cancellationSignal),
-  );
-  return { kind: 'succeeded', resultId: saved, partial: false, ...(words && words.length > 0 && { words }) };
+  const { tenantId } = tenant;
+  const outcome: StepOutcome = { kind: 'succeeded', resultId: saved, partial: false };
+  return withWords(claimed.operation, { tenantId, stepId: step.stepId }, outcome);
+}
+
+/** With what the call has planned to say to others; what isn't handed over here is found by the sweep. */
+async function withWords(
+  operation: ToolOperation | undefined,
+  step: { tenantId: string; stepId: string },
+  outcome: StepOutcome,
+): Promise<StepOutcome> {
+  if (outcome.kind !== 'succeeded') return outcome;
+  const words = (await operation?.wordsOf?.(step)) ?? [];
+  return words.length > 0 ? { ...outcome, words } : outcome;
 }
 
 async function fail(

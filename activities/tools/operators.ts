@@ -22,7 +22,7 @@ import { addressesOf } from '../../prisma/stores/views/addresses.js';
 import type { JsonObject } from '../../workflows/domain/tool.js';
 import { withHiddenShown } from '../../workflows/domain/visible-text.js';
 import { say } from '../sentences.js';
-import { ToolCallError, type ToolCall, type ToolProvider } from './provider.js';
+import { ToolCallError, type ToolCall, type ToolOperation, type ToolProvider } from './provider.js';
 
 /** A picture from last week belongs to another matter. */
 const MEDIA_SINCE_MS = 24 * 3_600_000;
@@ -38,8 +38,8 @@ export function createOperators({ inScope }: { inScope: InScope }): ToolProvider
       const request = await requestOfStep(scope, call.stepId);
       return request ? resultOf(call, request) : false;
     });
-  const wordsOf = (call: ToolCall): Promise<string[]> =>
-    inScope(call.tenantId, (scope) => plannedWordsOf(scope, call.stepId));
+  const wordsOf: ToolOperation['wordsOf'] = ({ tenantId, stepId }) =>
+    inScope(tenantId, (scope) => plannedWordsOf(scope, stepId));
   return {
     // Only a code and a name come back; what the operator answers is a message of its own.
     resultsAreUntrusted: false,

@@ -28,8 +28,11 @@ export interface ToolOperation {
    * Absent: nobody can tell, and a person has to settle it.
    */
   didItHappen?(call: ToolCall): Promise<JsonObject | false>;
-  /** Words to somebody else than the customer that the call has planned, by outbox id, in their order. Absent: none. */
-  wordsOf?(call: ToolCall): Promise<string[]>;
+  /**
+   * Words to somebody else than the customer that the call has planned and nobody has sent, by outbox id, in their order.
+   * Absent: there never are any.
+   */
+  wordsOf?(call: Pick<ToolCall, 'tenantId' | 'stepId'>): Promise<string[]>;
 }
 
 export interface ToolProvider {

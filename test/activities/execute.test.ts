@@ -53,6 +53,24 @@ describe('the executing activity', function () {
     );
   });
 
+  it('hands over what the call has planned to say to others, also when its first answer was lost', async () => {
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    const planned = [randomUUID(), randomUUID()];
+    bench.shelf.wordsOf = async ({ stepId }) => (stepId === step.stepId ? planned : []);
+    try {
+      const outcome = await bench.execute(step.stepId);
+      assert.deepEqual([outcome.kind, Reflect.get(outcome, 'words')], ['succeeded', planned]);
+      assert.deepEqual(await bench.execute(step.stepId), outcome);
+      planned.length = 0;
+      const { words, ...rest } = outcome as typeof outcome & { words?: unknown };
+      assert.ok(words);
+      assert.deepEqual(await bench.execute(step.stepId), rest, 'what was sent is no longer named');
+    } finally {
+      delete bench.shelf.wordsOf;
+    }
+  });
+
   it('refuses without a yes', async () => {
     await refused(await bench.waiting(), 'not_approved');
   });

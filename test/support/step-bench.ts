@@ -32,6 +32,7 @@ export interface Shelf {
   calls: (ToolCall & { startedAt: number })[];
   call: ToolOperation['call'];
   didItHappen?: ToolOperation['didItHappen'];
+  wordsOf?: ToolOperation['wordsOf'];
   resultsAreUntrusted: boolean;
 }
 
@@ -155,8 +156,8 @@ export async function startStepBench({ poolSize = 20 }: { poolSize?: number } = 
           return shelf.resultsAreUntrusted;
         },
         get operations() {
-          const { didItHappen } = shelf;
-          return { lend: { call, ...(didItHappen && { didItHappen }) } };
+          const { didItHappen, wordsOf } = shelf;
+          return { lend: { call, ...(didItHappen && { didItHappen }), ...(wordsOf && { wordsOf }) } };
         },
       },
     },
