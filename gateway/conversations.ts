@@ -15,7 +15,7 @@ import {
 } from '../workflows/conversation/contract.js';
 import { conversationWorkflowId, TASK_QUEUE, toolRunWorkflowId } from '../workflows/domain/ids.js';
 import { decideApproval } from '../workflows/tool-run/contract.js';
-import type { Calm } from './calm.js';
+import { createCalm } from './calm.js';
 
 export interface ChatRef {
   tenantId: string;
@@ -27,6 +27,8 @@ export type Woken = 'woken' | 'no_run' | 'failed';
 
 /** What the gateway asks of Temporal. None of these rejects: the outcome is the value. */
 export interface Conversations {
+  /** Counts `work` as messages being stored until it ends: while that is much, rings of new messages wait, a second at most. */
+  whileStoring<Result>(work: Promise<Result>): Promise<Result>;
   /**
    * Tells the chat's conversation, started where there is none, that the inbox has rows up to `upTo`. `channel`: what the
    * engineer reads beside a new one in the Temporal UI; absent where whoever rings doesn't know it.
@@ -64,8 +66,9 @@ const RING_WAITS_MS = 1_000;
 const CALL_DEADLINE_MS = 5_000;
 const HEALTH_DEADLINE_MS = 3_000;
 
-export function createConversations(deps: { client: Client; logger: Logger; calm?: Calm }): Conversations {
-  const { client, logger, calm } = deps;
+export function createConversations(deps: { client: Client; logger: Logger }): Conversations {
+  const { client, logger } = deps;
+  const calm = createCalm();
   const calls = pLimit(CALLS_AT_ONCE);
   const rings = pLimit(RINGS_AT_ONCE);
   const underWay = new Set<Promise<unknown>>();
@@ -102,6 +105,7 @@ export function createConversations(deps: { client: Client; logger: Logger; calm
   }
 
   return {
+    whileStoring: (work) => calm.whileStoring(work),
     ring({ tenantId, chatId, upTo, channel }) {
       const key = `${tenantId}/${chatId}`;
       const known = waiting.get(key);
@@ -122,7 +126,7 @@ export function createConversations(deps: { client: Client; logger: Logger; calm
         });
       bell.rung = tracked(
         rings(async () => {
-          await calm?.calmOr(latest);
+          await calm.calmOr(latest);
           return call(sendBell);
         }),
       );

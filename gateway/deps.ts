@@ -5,7 +5,6 @@ import type { CurrentConfiguration } from '../config/reload.js';
 import type { ContentCipher } from '../prisma/content.js';
 import type { Database } from '../prisma/database.js';
 import { createInScope, type Scope } from '../prisma/stores/scope.js';
-import type { Calm } from './calm.js';
 import type { Changes } from './changes.js';
 import type { Conversations } from './conversations.js';
 import { createDecisions, type Decisions } from './decisions.js';
@@ -31,8 +30,6 @@ export interface GatewayDeps {
   database: Database;
   content: ContentCipher;
   conversations: Conversations;
-  /** Shared with `conversations`: bells wait while messages are being stored. */
-  calm?: Calm;
   changes: Changes;
   desk: Desk;
   logger: Logger;
@@ -62,11 +59,11 @@ export interface RouteDeps extends GatewayDeps {
 }
 
 export function routeDeps(deps: GatewayDeps): RouteDeps {
-  const { database, content, conversations, desk, logger, calm } = deps;
+  const { database, content, conversations, desk, logger } = deps;
   const inScope = createInScope(database, content);
   return {
     ...deps,
-    inbox: createInbox({ database, content, conversations, logger, ...(calm && { calm }) }),
+    inbox: createInbox({ database, content, conversations, logger }),
     decisions: createDecisions({
       database,
       content,

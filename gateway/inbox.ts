@@ -9,7 +9,6 @@ import type { Database } from '../prisma/database.js';
 import type { DataKey, WrappedKey } from '../prisma/keys.js';
 import { applyEdits } from '../prisma/stores/edits.js';
 import { createInScope } from '../prisma/stores/scope.js';
-import { createCalm, type Calm } from './calm.js';
 import { batchesOf, identitiesOf, type Batch } from './chat-batches.js';
 import type { Conversations } from './conversations.js';
 import type { Identity, IncomingMessage } from './incoming-message.js';
@@ -69,9 +68,8 @@ export function createInbox(deps: {
   content: ContentCipher;
   conversations: Conversations;
   logger: Logger;
-  calm?: Calm;
 }): Inbox {
-  const { database, content, conversations, logger, calm = createCalm() } = deps;
+  const { database, content, conversations, logger } = deps;
   const inScope = createInScope(database, content);
   const warm = createWarmChats(WARM_CHATS);
 
@@ -214,7 +212,7 @@ export function createInbox(deps: {
   }
 
   const acceptMessages = (messages: readonly IncomingMessage[]): Promise<Intake[]> =>
-    calm.whileStoring(inTime(storeAll(messages)));
+    conversations.whileStoring(inTime(storeAll(messages)));
 
   return {
     acceptMessages,

@@ -21,7 +21,6 @@ import { createLoginLink } from '../prisma/stores/sessions.js';
 import { registerTenant } from '../prisma/stores/tenants.js';
 import { createAnchors } from './anchors.js';
 import { readApiToken, TokenFileError } from './api/token.js';
-import { createCalm } from './calm.js';
 import { createChanges } from './changes.js';
 import { createConversations } from './conversations.js';
 import type { Desk } from './deps.js';
@@ -72,8 +71,7 @@ async function startGateway(opened: (close: Close) => void): Promise<RunningProc
       logger.warn('temporal.waiting', { attempt, address: environment.temporal.address }),
   });
   opened(() => temporal.close());
-  const calm = createCalm();
-  const conversations = createConversations({ client: temporal.client, logger, calm });
+  const conversations = createConversations({ client: temporal.client, logger });
   const changes = createChanges({ databaseUrl: environment.databaseUrl, logger });
   opened(() => changes.close());
 
@@ -83,7 +81,6 @@ async function startGateway(opened: (close: Close) => void): Promise<RunningProc
     database,
     content,
     conversations,
-    calm,
     changes,
     desk,
     logger,

@@ -49,6 +49,7 @@ export function recordedConversations(): RecordedConversations {
     calls,
     isAway: false,
     closedRuns: new Set(),
+    whileStoring: (work) => work,
     ring: async ({ chatId, upTo }) => {
       calls.push({ what: 'ring', chatId, upTo });
       return double.isAway ? 'failed' : 'rung';
