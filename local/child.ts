@@ -147,8 +147,8 @@ export async function startChild<Ready>(plan: ChildPlan<Ready>): Promise<Child<R
     return new Failure(plan.name, reason, basename(plan.logFile), lastLines(plan.logFile, logStart));
   };
   // Without an id there was no process: the reason comes as an error event.
-  if (pid !== undefined) plan.onSpawn?.(pid);
   if (pid !== undefined && plan.givesWay) giveWay(pid);
+  if (pid !== undefined) plan.onSpawn?.(pid);
   const readiness = waitForReady(child, plan, exited);
   if (plan.hello && pid !== undefined) child.send(plan.hello, () => undefined);
   const stop = async (graceMs: number): Promise<void> => {

@@ -3,10 +3,10 @@
 // anybody wrote in a log, a metric or Temporal.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { getPriority } from 'node:os';
 import { DateTime } from 'luxon';
 import { eventually } from '../support/api-client.js';
 import { filesOf, placesOf, rowsOf, workflowsOf } from '../support/dump.js';
+import { givesWay } from '../support/yielding.js';
 import { bookingOf, workdays } from './stands.js';
 import { bodyOf, DOCTOR, OWNER, startWhatsappDesk, TOOL, type WhatsappDesk } from './whatsapp-desk.js';
 
@@ -53,8 +53,12 @@ describe('WhatsApp, from webhook to send', function () {
 
   it('lets Temporal and the worker give way to what takes messages in', () => {
     const { pids } = own.installation.facts();
-    for (const part of ['worker', 'temporal'] as const)
-      assert.ok(getPriority(pids[part]) > getPriority(pids.gateway), part);
+    const gateway = givesWay(pids.gateway);
+    for (const part of ['worker', 'temporal'] as const) {
+      const { own: niceness, group } = givesWay(pids[part]);
+      assert.ok(niceness > gateway.own, part);
+      if (gateway.group !== undefined) assert.ok((group ?? 0) > gateway.group, `the session of ${part}`);
+    }
   });
 
   it('gives a doctor the photo and the question under a code, and the patient the quoted answer, once', async () => {
@@ -146,12 +150,30 @@ describe('WhatsApp, from webhook to send', function () {
     assert.equal(failed.length, 1);
   });
 
+  it('has said everything once, and has nothing left to say', async () => {
+    await own.graph.webhooks.settled();
+    const open = await own.installation.query<{ kind: string; state: string }>(
+      "select kind, state from outbox where state not in ('sent', 'failed', 'discarded')",
+    );
+    assert.deepEqual(open, []);
+    assert.equal(told(patient, 'use the cream twice a day'), 1);
+    assert.equal(told(DOCTOR, 'is dangerous'), 1);
+    assert.equal(told(DOCTOR, '"image":'), 1);
+    assert.equal(told(OWNER, '"button"'), 1);
+    assert.equal(told(patient, 'something else'), 0);
+  });
+
   it('leaves nothing of what was written, and no number, in any log, metric, file of Temporal or row', async () => {
     const { installation } = own;
-    const rows = await rowsOf(installation);
-    const everything = [...filesOf(installation.dataDir), ...rows, ...(await workflowsOf(installation))];
+    const places = {
+      rows: await rowsOf(installation),
+      workflows: await workflowsOf(installation),
+      logs: filesOf(installation.dataDir).filter(({ where }) => where.endsWith('.log')),
+    };
+    for (const [place, pieces] of Object.entries(places))
+      assert.ok(placesOf(TOOL, pieces).length > 0, `the search finds in ${place} what is there`);
+    const everything = [...filesOf(installation.dataDir), ...places.rows, ...places.workflows];
     for (const secret of [canary, patient, customer]) assert.deepEqual(placesOf(secret, everything), []);
-    assert.ok(placesOf(TOOL, rows).length > 0, 'the search finds what is there');
     const { addresses } = installation.facts();
     const [token] = filesOf(installation.dataDir).filter(({ where }) => where === 'api-token');
     const metrics = await fetch(new URL('/metrics', addresses.chat), {

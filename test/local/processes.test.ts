@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { getPriority } from 'node:os';
 import { findPort } from '../../local/ports.js';
 import {
   bornAt,
@@ -13,6 +12,7 @@ import {
   namesDirectory,
   parentOf,
 } from '../../local/processes.js';
+import { givesWay } from '../support/yielding.js';
 
 describe('what is known of a process', () => {
   it('names a directory only as a whole path', () => {
@@ -37,9 +37,11 @@ describe('what is known of a process', () => {
     });
     await once(child, 'spawn');
     const pid = child.pid ?? 0;
-    const before = getPriority(pid);
+    const before = givesWay(pid);
     giveWay(pid);
-    assert.ok(getPriority(pid) > before);
+    const { own, group } = givesWay(pid);
+    assert.ok(own > before.own);
+    if (before.group !== undefined) assert.equal(group, own, 'its session, too');
     await endProcess({ pid, signal: 'SIGKILL', graceMs: 2_000 });
     assert.doesNotThrow(() => giveWay(pid), 'one that is gone needs no way');
   });
