@@ -9,14 +9,27 @@ import { Command } from 'commander';
 import { startEmbedded } from '../local/embedded.js';
 import { bootstrapDatabase } from '../prisma/bootstrap.js';
 import { migrate } from '../prisma/migrate.js';
+import { temporalWithShortHistories } from '../test/support/short-histories.js';
 import { conversationWorkflowId, toolRunWorkflowId } from '../workflows/domain/ids.js';
-import { openDesk, until, type Desk } from './desk.js';
+import { openDesk, until, type Desk, type History } from './desk.js';
 import { broken } from './histories/broken.js';
+import { carriedOver } from './histories/carried-over.js';
 import { confirmed, ordinary } from './histories/ordinary.js';
+import { askingOperators } from './histories/operators.js';
+import { previousRunOf } from './histories/runs-of.js';
 import type { Scene, SceneGroup } from './histories/scene.js';
 import { agreed, owned, staffed } from './histories/staffed.js';
 
-const GROUPS: SceneGroup[] = [ordinary, confirmed, broken, staffed, owned, agreed];
+const GROUPS: SceneGroup[] = [
+  ordinary,
+  confirmed,
+  broken,
+  staffed,
+  owned,
+  agreed,
+  askingOperators,
+  carriedOver,
+];
 
 const options = new Command('histories:record')
   .description(
@@ -43,21 +56,41 @@ const wanted = new Set(asked.filter((kind) => options.again === true || !recorde
 for (const kind of asked) if (!wanted.has(kind)) console.log(`${kind} is recorded already`);
 if (wanted.size === 0) process.exit(0);
 
-const folder = await mkdtemp(join(tmpdir(), 'aroko-histories-'));
-const embedded = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
-try {
-  const { superuserUrl } = embedded.postgres;
-  const urls = await bootstrapDatabase({ superuserUrl, passwords: embedded.passwords });
-  await migrate({ ownerUrl: urls.ownerUrl });
-  const temporal = { address: embedded.temporal.address, namespace: 'default' };
-  const where = { applicationUrl: urls.applicationUrl, temporal };
-  await mkdir(options.into, { recursive: true });
-  // One key for all desks: they follow one another in one database.
-  const masterKey = new Uint8Array(randomBytes(32));
-  for (const group of GROUPS) await play(() => openDesk(where, { ...group.desk, masterKey }), group.scenes);
-} finally {
-  await embedded.stop();
-  await rm(folder, { recursive: true, force: true });
+await mkdir(options.into, { recursive: true });
+const chosen = GROUPS.filter(({ scenes }) => Object.keys(scenes).some((kind) => wanted.has(kind)));
+for (const suggestsNewAfter of new Set(chosen.map((group) => group.suggestsNewAfter))) {
+  const groups = chosen.filter((group) => group.suggestsNewAfter === suggestsNewAfter);
+  await playOnOneServer(groups, suggestsNewAfter);
+}
+
+async function playOnOneServer(groups: SceneGroup[], suggestsNewAfter?: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'aroko-histories-'));
+  const embedded = await startEmbedded({
+    dataDir: join(folder, 'data'),
+    log: () => undefined,
+    ...(suggestsNewAfter !== undefined && {
+      temporalCli: await temporalWithShortHistories(folder, suggestsNewAfter),
+    }),
+  });
+  try {
+    const { superuserUrl } = embedded.postgres;
+    const urls = await bootstrapDatabase({ superuserUrl, passwords: embedded.passwords });
+    await migrate({ ownerUrl: urls.ownerUrl });
+    const temporal = { address: embedded.temporal.address, namespace: 'default' };
+    const where = { applicationUrl: urls.applicationUrl, temporal };
+    // One key for all desks: they follow one another in one database.
+    const masterKey = new Uint8Array(randomBytes(32));
+    for (const group of groups) {
+      const beside = await group.beside?.();
+      const desk = await openDesk(where, { ...group.desk, ...beside?.desk, masterKey });
+      await play(desk, group.scenes);
+      await desk.stop();
+      await beside?.stop();
+    }
+  } finally {
+    await embedded.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function kinds(): string[] {
@@ -70,17 +103,14 @@ async function recordedIn(into: string): Promise<Set<string>> {
   return new Set(files.flatMap((file) => /^(.+)\.conversation\.json$/.exec(file)?.[1] ?? []));
 }
 
-async function play(open: () => Promise<Desk>, scenes: Record<string, Scene>): Promise<void> {
-  const chosen = Object.entries(scenes).filter(([kind]) => wanted.has(kind));
-  if (chosen.length === 0) return;
-  const desk = await open();
-  for (const [kind, scene] of chosen) {
+async function play(desk: Desk, scenes: Record<string, Scene>): Promise<void> {
+  for (const [kind, scene] of Object.entries(scenes)) {
+    if (!wanted.has(kind)) continue;
     await scene(desk, kind);
     await desk.conversations.settled();
     await record(desk, kind);
     console.log(`recorded ${kind}`);
   }
-  await desk.stop();
 }
 
 async function record(desk: Desk, kind: string): Promise<void> {
@@ -89,15 +119,29 @@ async function record(desk: Desk, kind: string): Promise<void> {
   const runs = await desk.observer.inTenant(tenantId, (tx) =>
     tx.toolRun.findMany({ where: { chatId }, select: { turnId: true }, orderBy: { startedAt: 'asc' } }),
   );
-  await keep(desk, `${kind}.conversation`, conversationWorkflowId({ tenantId, chatId }));
+  await keepConversation(desk, kind, conversationWorkflowId({ tenantId, chatId }));
   for (const [index, { turnId }] of runs.entries()) {
     await untilClosed(desk, turnId);
-    await keep(desk, `${kind}.run-${index + 1}`, toolRunWorkflowId({ turnId }));
+    const workflowId = toolRunWorkflowId({ turnId });
+    await keep(`${kind}.run-${index + 1}`, workflowId, await desk.historyOfRun(turnId));
   }
 }
 
-async function keep(desk: Desk, name: string, workflowId: string): Promise<void> {
-  const history = await desk.client.workflow.getHandle(workflowId).fetchHistory();
+/** A conversation that went on in new histories is several; the last one has the plain name. */
+async function keepConversation(desk: Desk, kind: string, workflowId: string): Promise<void> {
+  const fetch = (runId?: string): Promise<History> =>
+    desk.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  let history = await fetch();
+  await keep(`${kind}.conversation`, workflowId, history);
+  for (let before = 1; ; before += 1) {
+    const runId = previousRunOf(history);
+    if (runId === undefined) return;
+    history = await fetch(runId);
+    await keep(`${kind}.conversation-${before}-before`, workflowId, history);
+  }
+}
+
+async function keep(name: string, workflowId: string, history: History): Promise<void> {
   const file = join(options.into, `${name}.json`);
   // Stack traces of failures name the folder of whoever records.
   const json = historyToJSON(history).replaceAll(process.cwd(), '.');

@@ -8,6 +8,10 @@ export type Scene = (desk: Desk, chat: string) => Promise<void>;
 export interface SceneGroup {
   desk: DeskOptions;
   scenes: Record<string, Scene>;
+  /** What stands beside the desk, and how the desk knows it. */
+  beside?: () => Promise<{ desk: DeskOptions; stop(): Promise<void> }>;
+  /** Temporal suggests a new history after so many events. Absent: after thousands, as it does by itself. */
+  suggestsNewAfter?: number;
 }
 
 export const ASK = 'Is anything free on Friday morning?';

@@ -1,15 +1,14 @@
 // SIGKILL at the points that lie inside our own bookkeeping: each chat stands at one of them when it comes, all at once. A
 // conversation begins a new history after a few dozen events here, so that one can be killed in the middle of that.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DateTime } from 'luxon';
-import { openDataDirectory } from '../../local/data-directory.js';
-import { findTemporalCli } from '../../local/temporal/cli.js';
 import { type Api, type ApiMessage, eventually } from '../support/api-client.js';
 import { CRASH_WORKER, setTrap } from '../support/crash-worker/traps.js';
 import { type Installation, startInstallation } from '../support/installation.js';
+import { temporalWithShortHistories } from '../support/short-histories.js';
 import { asTable, bookingOf, PATIENCE_MS, secondsSince, workdays, type Outcome } from './stands.js';
 
 const POINTS = {
@@ -46,7 +45,7 @@ describe('killed inside the bookkeeping', function () {
     folder = mkdtempSync(join(tmpdir(), 'aroko-kill-'));
     installation = await startInstallation({
       workerProgram: CRASH_WORKER,
-      temporalCli: await temporalWithShortHistories(folder),
+      temporalCli: await temporalWithShortHistories(folder, EVENTS),
     });
     ({ api } = installation);
   });
@@ -218,25 +217,3 @@ describe('killed inside the bookkeeping', function () {
       .filter((line) => line.includes('"AgentToolPlannerStart"') && line.includes(row.id)).length;
   }
 });
-
-/** The usual CLI, told to suggest a new history early. A process of its own name, so that its end is the server's end. */
-async function temporalWithShortHistories(folder: string): Promise<string> {
-  const directory = openDataDirectory(join(folder, 'data'));
-  const { path } = await findTemporalCli({
-    directory,
-    progress: () => ({ update: () => undefined, done: () => undefined }),
-  });
-  const script = join(folder, 'temporal');
-  const setting = `limit.historyCount.suggestContinueAsNew=${EVENTS}`;
-  writeFileSync(
-    script,
-    [
-      '#!/bin/sh',
-      `case "$1 $2" in "server start-dev") set -- "$@" --dynamic-config-value ${setting};; esac`,
-      `exec ${path} "$@"`,
-      '',
-    ].join('\n'),
-  );
-  chmodSync(script, 0o755);
-  return script;
-}
