@@ -8,7 +8,7 @@ import type { ToolDefinition } from '../../workflows/domain/tool.js';
 import { CONTINUATION, onOneLine, withHiddenShown } from '../../workflows/domain/visible-text.js';
 import { say } from '../sentences.js';
 import type { Tenant } from '../tenants.js';
-import { renderCall } from '../validation/render-call.js';
+import { renderCall, valuesInWords } from '../validation/render-call.js';
 import { settableNames } from './read-changes.js';
 
 /** WhatsApp takes 1,024 characters beside buttons. */
@@ -17,6 +17,8 @@ const NOTICE_CHARACTERS = 1_000;
 const MESSAGE_CHARACTERS = 4_000;
 /** Of a request in parts; a part has words of its own around it. */
 const PART_CHARACTERS = 3_000;
+/** Of the values of a request in a list; SHOW has them in full. */
+const VALUES_CHARACTERS = 80;
 /** Nobody has so long an address or name. */
 const WHO_CHARACTERS = 120;
 
@@ -69,10 +71,15 @@ export function requestPart(tenant: Words, view: ApprovalView, part: number): st
   return isLast ? `${shown}\n\n${filled(tenant, view, '…')}` : shown;
 }
 
-/** One line of a list: code, what, for whom, until when. */
+/** One line of a list: code, what, with which values, for whom, until when. */
 export function requestLine(tenant: Words, view: ApprovalView): string {
-  const { ref, tool, expiresAt } = view;
-  return [ref, toolInWords(tool), whoOf(view), untilOf(tenant, expiresAt)].join(' · ');
+  const { ref, tool: name, expiresAt } = view;
+  const { tools, business } = tenant.configuration;
+  const tool = tools.find((one) => one.name === name);
+  const values = tool && view.arguments ? valuesInWords(tool, view.arguments, business) : '';
+  const shown = values.length > VALUES_CHARACTERS ? `${firstCharacters(values, VALUES_CHARACTERS)}…` : values;
+  const parts = [ref, toolInWords(name), shown, whoOf(view), untilOf(tenant, expiresAt)];
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 /** An effect of which nobody knows whether it happened, as its owner hears of it. */

@@ -16,6 +16,13 @@ export function renderCall(tool: ToolDefinition, values: JsonObject, business: B
   return [tool.mcp ? withHiddenShown(tool.description) : tool.description, ...lines].join('\n');
 }
 
+/** The values alone, on one line. */
+export function valuesInWords(tool: ToolDefinition, values: JsonObject, business: Business): string {
+  return Object.entries(values)
+    .map(([name, value]) => onOneLine(inWords(schemaOf(tool, name), value, business)))
+    .join(', ');
+}
+
 /** The title that the schema gives an argument, or its name in words; on one line. */
 export function titleOf(tool: ToolDefinition, name: string): string {
   const title = schemaOf(tool, name)?.['title'];

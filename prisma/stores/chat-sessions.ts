@@ -2,6 +2,7 @@
 // changes one holds the chat's lock (`lockChat`).
 import { randomUUID } from 'node:crypto';
 import type { OpenSession, ResolvedBy, SessionNow } from '../../workflows/domain/session.js';
+import { FIRST_MESSAGE } from './deliveries.js';
 import { notify, type Scope } from './scope.js';
 import { releaseChat } from './takeover.js';
 
@@ -91,7 +92,7 @@ export async function resolveByHand(
 
 /** The origin of a session's fixed first message (spec B11): one per session, whatever happens. */
 export function firstMessageOf({ sessionId }: Pick<OpenSession, 'sessionId'>): { kind: string; id: string } {
-  return { kind: 'first_message', id: sessionId };
+  return { kind: FIRST_MESSAGE, id: sessionId };
 }
 
 /** The outbox row of the first message, as long as nobody has sent it. */

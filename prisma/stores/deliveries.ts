@@ -32,6 +32,9 @@ export interface Outgoing {
 /** The origin of a part is the message that it is a part of. */
 export const PART = 'part';
 
+/** The origin of a session's fixed first message; `origin.id` is the session's. */
+export const FIRST_MESSAGE = 'first_message';
+
 /** `isHeld`: kept for when a person gives the chat back. */
 export interface Settled {
   state: OutboxState;
@@ -79,7 +82,9 @@ export async function stopOutgoing(scope: Scope, row: Outgoing): Promise<Settled
   if (!row.isTaken) return undefined;
   // A person has taken the chat over since this was written: two voices would be worse than none. What a run has done, and
   // what others have asked us to pass on, is told when the chat comes back.
-  if (row.hasRun || row.turnId === null) return { state: 'planned', isHeld: true };
+  // A greeting after their conversation would be out of place.
+  if (row.originKind !== FIRST_MESSAGE && (row.hasRun || row.turnId === null))
+    return { state: 'planned', isHeld: true };
   const discarded = await discard(scope, row, 'paused');
   await closeTurn(scope, row, { state: 'handed_off', outcome: 'handOff', reason: 'human' });
   return discarded;

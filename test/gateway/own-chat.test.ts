@@ -55,6 +55,15 @@ describe('an owner’s own web chat', function () {
     );
   });
 
+  it('goes by that name wherever it is named, and is found by its message', async () => {
+    const row = await rowOf('own-2');
+    for (const path of [`/console/search?q=${row.id}`, '/console/messages?show=all']) {
+      const words = wordsIn((await owner.open(path)).body);
+      assert.match(words, /Deniz \(owner\)/i, path);
+      assert.doesNotMatch(words, /Web visitor/, path);
+    }
+  });
+
   it('shows no typing while a person has the chat', async () => {
     const { chatId } = await rowOf('own-1');
     const progress = () => gateway.inScope(gateway.tenantId, (scope) => progressOf(scope, chatId));

@@ -108,7 +108,7 @@ function Sender({ message, people }: { message: MessageLine; people: People }): 
       <span safe>{people.called(message.speaker)}</span>{' '}
       {isTheirOwn ? null : (
         <span class="quiet">
-          in the chat of <Who chat={message.with} />
+          in the chat of <Who chat={message.with} called={message.with && people.ownChat(message.with)} />
         </span>
       )}
     </span>

@@ -55,6 +55,7 @@ export function runRoutes(app: FastifyInstance, deps: RouteDeps, pages: Pages): 
         runs={shown}
         query={query}
         older={runs.length > AT_ONCE ? shown.at(-1)?.runId : undefined}
+        people={peopleOf(active())}
         clock={clock()}
         linkOf={linkOf}
       />

@@ -42,7 +42,7 @@ export function RunPage(props: RunProps): JSX.Element {
         </Fact>
         <Fact name="Asked by">
           <a href={`/console/conversations/${run.chatId}#newest`}>
-            <Who chat={run.with} />
+            <Who chat={run.with} called={run.with && people.ownChat(run.with)} />
           </a>
         </Fact>
         <Fact name="Started">

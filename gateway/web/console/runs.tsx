@@ -6,6 +6,7 @@ import { Paging, withQuery } from '../components/paging.js';
 import { runStates, State } from '../components/state.js';
 import { Duration, Time, type Clock } from '../components/time.js';
 import { Who } from '../components/who.js';
+import type { People } from './people.js';
 import { Empty } from './shell.js';
 
 /** As the address bar has them; empty and absent are the same. */
@@ -24,6 +25,7 @@ export function RunsList(props: {
   query: RunQuery;
   /** Where the next page goes on; absent: this is the last. */
   older: string | undefined;
+  people: People;
   clock: Clock;
   linkOf: (runId: string) => string | undefined;
 }): JSX.Element {
@@ -67,7 +69,7 @@ export function RunsList(props: {
                 </td>
                 <td data-label="Asked by">
                   <a href={`/console/conversations/${run.chatId}#newest`}>
-                    <Who chat={run.with} />
+                    <Who chat={run.with} called={run.with && props.people.ownChat(run.with)} />
                   </a>
                 </td>
                 <td data-label="Started">

@@ -51,7 +51,7 @@ export function Results(props: {
             {found.chats.map((chat) => (
               <li>
                 <a href={`/console/conversations/${chat.chatId}#newest`}>
-                  <Who chat={chat} />
+                  <Who chat={chat} called={people.ownChat(chat)} />
                 </a>
                 <span class="tag quiet" safe>
                   {people.at(chat.address) ?? channelInWords(chat.channel)}
@@ -99,7 +99,7 @@ export function Results(props: {
                 </a>
                 <span class="end quiet">
                   {message.direction === 'in' ? 'from ' : 'to '}
-                  <Who chat={message.with} />
+                  <Who chat={message.with} called={message.with && people.ownChat(message.with)} />
                   <Time at={message.at} clock={clock} />
                 </span>
               </li>

@@ -515,6 +515,18 @@ describe('while a person has the chat', function () {
     await kit.inTenant((scope) => takeChat(scope, { chatId: chat.chatId, by: 'business' }));
     assert.deepEqual(await kit.deliver(outboxId), { state: 'planned', held: true });
   });
+
+  it('a greeting is not said any more: afterwards it would be out of place', async () => {
+    const chat = await kit.chat();
+    const origin = { kind: 'first_message', id: randomUUID() };
+    const greeting = { ...chat, turnId: null, kind: 'acknowledgement' as const, origin };
+    const outboxId = await kit.plan(greeting);
+    await kit.inTenant((scope) => takeChat(scope, { chatId: chat.chatId, by: 'business' }));
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'discarded' });
+    await kit.inTenant((scope) => releaseChat(scope, { chatId: chat.chatId, by: 'business' }));
+    assert.deepEqual(await kit.deliver(outboxId), { state: 'discarded' });
+    assert.equal(kit.fake.attempts(), 0);
+  });
 });
 
 describe('a question to an operator that only the sweep sends', function () {

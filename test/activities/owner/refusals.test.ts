@@ -1,9 +1,10 @@
 // Whatever isn't certain does nothing, says so in words of its own, and leaves a line in the audit (spec G2).
 import assert from 'node:assert/strict';
+import { DateTime } from 'luxon';
 import { handleOwnerMessage } from '../../../activities/owner/handle-message.js';
 import type { OwnerMessage } from '../../../activities/owner/owner-message.js';
 import type { TenantConfiguration } from '../../../config/configuration.js';
-import { startOwnerDesk, type Asked, type OwnerDesk } from './kit.js';
+import { PHONES, startOwnerDesk, type Asked, type OwnerDesk } from './kit.js';
 
 describe('an owner', function () {
   this.timeout(240_000);
@@ -141,15 +142,16 @@ describe('an owner', function () {
   it('who says a lone word to something else has decided nothing', async () => {
     const which = new RegExp(`which one[^]*${asked.ref}`);
     assert.match(await owners.say('ada', 'ok'), which, 'after an answer to a command');
+    const chatId = await owners.desk.chatId(PHONES.ada);
     const answered = await owners.inDesk((tx) =>
-      tx.outbox.findFirstOrThrow({ where: { originKind: 'gate', externalId: { not: null } } }),
+      tx.outbox.findFirstOrThrow({ where: { chatId, originKind: 'gate', externalId: { not: null } } }),
     );
     const quoted = answered.externalId ?? '';
     assert.match(await owners.say('ada', 'yes', { quoted }), which, 'to what is no request');
     // Words about another matter, which may even name the code.
     await owners.inDesk((tx) =>
       tx.outbox.updateMany({
-        where: { chatId: answered.chatId, originKind: 'gate' },
+        where: { chatId, originKind: 'gate' },
         data: { originKind: 'hand_off_notice' },
       }),
     );
@@ -225,7 +227,8 @@ describe('an owner', function () {
     assert.match(await owners.say('ada', 'Approve', { button: `approve:${late.approvalId}` }), /for others/);
     assert.match(await owners.say('ada', `EDIT ${late.ref} time=16:30`), /for others to decide/);
     assert.doesNotMatch(await owners.say('ada', 'LIST'), new RegExp(late.ref));
-    assert.match(await owners.say('bo', 'LIST'), new RegExp(late.ref));
+    const day = DateTime.fromISO(date).setLocale('en').toFormat('cccc d LLLL yyyy');
+    assert.match(await owners.say('bo', 'LIST'), new RegExp(`${late.ref} · .*${day}, 17:30`));
     assert.deepEqual(await owners.stateOf(late.approvalId), { approval: 'open', step: 'accepted' });
     assert.ok(owners.sentTo('bo').some((sent) => sent.includes(late.ref)));
     assert.ok(!owners.sentTo('ada').some((sent) => sent.includes(`${late.ref}:`) && sent.includes('button')));
