@@ -22,7 +22,9 @@ export function hashOfTerms(configuration: TenantConfiguration, toolName: string
   const { tools, policy, owners, providers } = configuration;
   const tool = tools.find(({ name }) => name === toolName);
   const approvers = owners.map(({ id, groups }) => ({ id, groups }));
-  return sha256(canonical({ tool, policy, approvers, providers }));
+  // How a result is told apart is no term of the call.
+  const terms = tool && { ...tool, declinedWhen: undefined };
+  return sha256(canonical({ tool: terms, policy, approvers, providers }));
 }
 
 function canonical(value: unknown): string {

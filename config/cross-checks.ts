@@ -76,7 +76,13 @@ function fieldProblems(path: string[], tool: Tool): Explained[] {
         : [unknownName([...path, list, index], field, 'property of inputSchema', properties)],
     ),
   );
-  return [...unfilled, ...absent];
+  const results = propertiesOf(tool.outputSchema);
+  const unknown = Object.keys(tool.declinedWhen ?? {}).flatMap((field) =>
+    results.includes(field)
+      ? []
+      : [unknownName([...path, 'declinedWhen', field], field, 'property of outputSchema', results)],
+  );
+  return [...unfilled, ...absent, ...unknown];
 }
 
 function languageProblems({ assistant, business, phrases }: ReadSections): Explained[] {

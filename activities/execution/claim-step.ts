@@ -98,7 +98,12 @@ export async function claimStep(
 function settledOutcome(step: Step): StepOutcome | undefined {
   switch (step.state) {
     case 'succeeded':
-      return { kind: 'succeeded', resultId: step.resultId ?? step.stepId, partial: step.isPartial };
+      return {
+        kind: 'succeeded',
+        resultId: step.resultId ?? step.stepId,
+        partial: step.isPartial,
+        ...(step.isDeclined && { declined: true }),
+      };
     case 'failed':
       return failed(step.code ?? 'TOOL_PROVIDER_ERROR');
     case 'refused':

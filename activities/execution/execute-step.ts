@@ -13,7 +13,7 @@ import type { ToolRunActivities } from '../../workflows/activity-ports.js';
 import { type ErrorCode, FAILURE_TYPES, retryClass } from '../../workflows/domain/failures.js';
 import { toolRunWorkflowId } from '../../workflows/domain/ids.js';
 import type { StepOutcome } from '../../workflows/domain/plan.js';
-import type { JsonObject } from '../../workflows/domain/tool.js';
+import type { JsonObject, ToolDefinition } from '../../workflows/domain/tool.js';
 import { planUnknownNotices } from '../approvals/unknown-notices.js';
 import type { ActivityDeps } from '../deps.js';
 import { withHeartbeat } from '../heartbeat.js';
@@ -147,23 +147,36 @@ async function record(
   for (const { rule, count } of scrubbed.found) {
     deps.log.warn('result.scrubbed', { tenantId: tenant.tenantId, correlationId: turn.turnId, rule, count });
   }
+  const isDeclined = declines(tool, result);
   const saved = await deps.inScope(tenant.tenantId, async (scope) => {
     const finished = await finishStep(scope, {
       stepId: step.stepId,
       fence,
       contactId: turn.contactId,
-      outcome: { state: 'succeeded', result: scrubbed.value, isPartial: false },
+      outcome: { state: 'succeeded', result: scrubbed.value, isPartial: false, isDeclined },
     });
     if (!finished.recorded) return undefined;
     // From here on the turn holds what outsiders wrote: a second step sees it, and so does whatever is told of this one.
     if (claimed.isUntrusted) await taintTurn(scope, turn.turnId);
-    await audit(scope, claimed, 'step_succeeded', {});
+    await audit(scope, claimed, 'step_succeeded', isDeclined ? { result: 'declined' } : {});
     return finished.resultId;
   });
   if (saved === undefined) throw unsettled('another worker has recorded this step');
   const { tenantId } = tenant;
-  const outcome: StepOutcome = { kind: 'succeeded', resultId: saved, partial: false };
+  const outcome: StepOutcome = {
+    kind: 'succeeded',
+    resultId: saved,
+    partial: false,
+    ...(isDeclined && { declined: true }),
+  };
   return withWords(claimed.operation, { tenantId, stepId: step.stepId }, outcome);
+}
+
+/** By what configuration says of its results: the tool has answered, and has not done it. */
+function declines({ declinedWhen = {} }: ToolDefinition, result: JsonObject): boolean {
+  return Object.entries(declinedWhen).some(([name, values]) =>
+    values.some((value) => value === result[name]),
+  );
 }
 
 /** With what the call has planned to say to others; what isn't handed over here is found by the sweep. */

@@ -40,6 +40,7 @@ export const tool = z.strictObject({
   privateData: z.boolean(),
   inputSchema: objectSchema,
   outputSchema: objectSchema,
+  declinedWhen: z.record(line, z.array(line).min(1)).optional(),
   managedFields: lines,
   secretFields: lines,
   timeoutMs: z.int().min(100).max(110_000),

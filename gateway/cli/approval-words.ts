@@ -62,17 +62,18 @@ export function contentOf({
   told,
   decision,
   stepState,
+  isDeclined,
   runState,
 }: ApprovalView): object {
-  return { arguments: values, chat, told, reason: decision?.reason, stepState, runState };
+  return { arguments: values, chat, told, reason: decision?.reason, stepState, isDeclined, runState };
 }
 
 function printContent(
   print: Print,
-  { arguments: values, chat, told, decision, stepState }: ApprovalView,
+  { arguments: values, chat, told, decision, stepState, isDeclined }: ApprovalView,
 ): void {
   print.pairs([
-    ['Step', stepState],
+    ['Step', isDeclined ? `${stepState}, declined` : stepState],
     ['Customer', visible(chat ?? 'erased')],
     ['Reason', decision?.reason === undefined ? undefined : visible(decision.reason)],
     ['Told', told === undefined ? undefined : visible(told)],

@@ -163,7 +163,7 @@ function printCarriedOut(section: Section, content: Content, { steps }: RunRecor
       .map((one) => [
         one.ordinal + 1,
         one.tool,
-        one.isPartial ? `${one.state}, partial` : one.state,
+        [one.state, one.isPartial && 'partial', one.isDeclined && 'declined'].filter(Boolean).join(', '),
         or(one.code),
         one.attempts,
         time(one.startedAt),

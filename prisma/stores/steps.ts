@@ -32,6 +32,7 @@ export interface Step {
   result: JsonObject | undefined;
   resultId: string | null;
   isPartial: boolean;
+  isDeclined: boolean;
   /** Who found out whether an effect happened of which nobody knew. Null: it was never unknown, or still is. */
   settledBy: string | null;
 }
@@ -123,6 +124,7 @@ async function readStep(scope: Scope, row: StepRow): Promise<Step> {
     result: await open('result_cipher', row.resultCipher),
     resultId: row.resultId,
     isPartial: row.partial,
+    isDeclined: row.declined,
     settledBy: row.settledBy,
   };
 }
@@ -192,7 +194,7 @@ export async function finishStep(
     fence: string;
     contactId: string;
     outcome:
-      | { state: 'succeeded'; result: JsonObject; isPartial: boolean }
+      | { state: 'succeeded'; result: JsonObject; isPartial: boolean; isDeclined: boolean }
       | { state: 'failed'; code: ErrorCode }
       | { state: 'unknown' };
   },
@@ -228,6 +230,7 @@ export async function finishStep(
       }),
       resultBytes: Buffer.byteLength(text),
       partial: outcome.isPartial,
+      declined: outcome.isDeclined,
     },
   });
   return { recorded: count === 1, resultId };

@@ -71,6 +71,46 @@ describe('the executing activity', function () {
     }
   });
 
+  it('tells apart what the tool has answered without doing it', async () => {
+    bench.configure((configuration) => ({
+      ...configuration,
+      tools: [{ ...LEND, declinedWhen: { summary: ['Out of stock.'] } }, LOOK],
+    }));
+    try {
+      for (const [summary, isDeclined] of [
+        ['Lent.', false],
+        ['Out of stock.', true],
+      ] as const) {
+        const step = await bench.waiting();
+        await bench.decide(step, 'approve');
+        bench.shelf.call = async () => ({ summary });
+        const outcome = await bench.execute(step.stepId);
+        assert.deepEqual([outcome.kind, 'declined' in outcome], ['succeeded', isDeclined], summary);
+        assert.deepEqual(await bench.execute(step.stepId), outcome);
+        const { declined } = await bench.inTenant((tx) =>
+          tx.step.findUniqueOrThrow({ where: { id: step.stepId } }),
+        );
+        assert.equal(declined, isDeclined);
+        const last = (await bench.audited(step.stepId)).at(-1);
+        assert.deepEqual(last?.facts, { tool: LEND.name, ...(isDeclined && { result: 'declined' }) });
+      }
+    } finally {
+      bench.configure((configuration) => ({ ...configuration, tools: [LEND, LOOK] }));
+      bench.shelf.call = async () => ({ summary: 'Lent.' });
+    }
+  });
+
+  it('keeps a yes when only that changes', async () => {
+    const step = await bench.waiting();
+    await bench.decide(step, 'approve');
+    bench.configure((configuration) => ({
+      ...configuration,
+      tools: [{ ...LEND, declinedWhen: { summary: ['Out of stock.'] } }, LOOK],
+    }));
+    assert.equal((await bench.execute(step.stepId)).kind, 'succeeded');
+    bench.configure((configuration) => ({ ...configuration, tools: [LEND, LOOK] }));
+  });
+
   it('refuses without a yes', async () => {
     await refused(await bench.waiting(), 'not_approved');
   });

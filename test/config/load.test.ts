@@ -240,6 +240,14 @@ describe('the configuration', () => {
         right: /did you mean date\?/,
       },
       {
+        name: 'a result told apart by what it never holds',
+        file: tools,
+        edit: ['    declinedWhen: { status: [taken,', '    declinedWhen: { statu: [taken,'],
+        path: 'tools.reserve_slot.declinedWhen.statu',
+        wrong: /no property/,
+        right: /did you mean status\?/,
+      },
+      {
         name: 'a schema that lets unknown arguments through',
         file: tools,
         edit: ['      additionalProperties: false\n      required: [date]', '      required: [date]'],

@@ -80,6 +80,22 @@ describe('approvals in the console', function () {
       assert.ok(all.includes(rejected.ref) && all.includes(asked.ref));
     });
 
+    it('shows in green what was carried out, and not what the tool has declined', async () => {
+      const tried = await ask({ chat: 'cem-of-the-bay' });
+      await owner.send(`/console/approvals/${tried.approvalId}`, { decision: 'approve' });
+      const shown = async (declined: boolean): Promise<string> => {
+        await gateway.inScope(gateway.tenantId, ({ tx }) =>
+          tx.step.update({ where: { id: tried.stepId }, data: { state: 'succeeded', declined } }),
+        );
+        const { body } = await owner.open(`/console/approvals/${tried.approvalId}`);
+        return body;
+      };
+      assert.match(await shown(false), /class="state good"[^]*Carried out/);
+      const declined = await shown(true);
+      assert.match(declined, /class="state wait"[^]*Tried, and not possible/);
+      assert.doesNotMatch(declined, /Carried out/);
+    });
+
     it('finds a request by its REF, with the hyphen or without, and by the customer', async () => {
       const spellings = ['', ' '].map((between) => asked.ref.replace('-', between).toLowerCase());
       for (const q of [asked.ref, ...spellings, 'ANNA-of']) {

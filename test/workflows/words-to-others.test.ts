@@ -1,16 +1,10 @@
 // A run that has words for somebody else than its customer, on a real Temporal server and worker. What the activities answer is
 // set by each test: here it is the order that counts, and what a failed or cancelled delivery leads to.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
-import { bundledOnce, installQuietRuntime } from '../../bench/desk.js';
-import type { Activities } from '../../workflows/activity-ports.js';
-import { TASK_QUEUE, toolRunWorkflowId } from '../../workflows/domain/ids.js';
 import type { OutboxState } from '../../workflows/domain/message.js';
-import { TOOL_RUN_WORKFLOW } from '../../workflows/tool-run/contract.js';
-import { freshNamespace } from '../support/temporal.js';
+import { planOf, startRunKit, type RunKit } from './run-kit.js';
 
 const WORDS = ['question', 'picture 1', 'picture 2'];
 
@@ -25,8 +19,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 
 describe('a run with words for an operator', function () {
   this.timeout(60_000);
-  let client: Client;
-  let stop: () => Promise<void>;
+  let kit: RunKit;
   /** What the run of the current test has caused, in order. */
   let log: string[] = [];
   let deliver: Deliver;
@@ -39,28 +32,8 @@ describe('a run with words for an operator', function () {
   });
 
   before(async () => {
-    installQuietRuntime();
-    const { address, namespace } = await freshNamespace();
-    const [connection, native] = await Promise.all([
-      Connection.connect({ address }),
-      NativeConnection.connect({ address }),
-    ]);
-    client = new Client({ connection, namespace });
-    const activities: Partial<Activities> = {
-      detect: async () => ({ candidates: [] }),
-      plan: async ({ turnId }) => ({
-        kind: 'steps',
-        proposed: [{ stepId: turnId, tool: 'ask', argumentsHash: 'hash' }],
-      }),
-      validate: async ({ stepId }) => ({
-        kind: 'accepted',
-        stepId,
-        tool: 'ask',
-        effect: 'reversible',
-        rule: 'rule',
-        requestKey: 'key',
-        tainted: false,
-      }),
+    kit = await startRunKit({
+      ...planOf(['step']),
       executeStep: async ({ stepId }) => ({
         kind: 'succeeded',
         resultId: stepId,
@@ -78,32 +51,10 @@ describe('a run with words for an operator', function () {
         log.push('summary');
         return { outboxId: turnId, kind: 'answer' };
       },
-      apologize: async ({ turnId }) => ({ outboxId: turnId }),
-    };
-    const worker = await Worker.create({
-      connection: native,
-      namespace,
-      taskQueue: TASK_QUEUE,
-      activities,
-      workflowBundle: await bundledOnce(),
     });
-    const running = worker.run();
-    stop = async () => {
-      worker.shutdown();
-      await running;
-      await Promise.all([connection.close(), native.close()]);
-    };
   });
-  after(() => stop());
+  after(() => kit.stop());
 
-  function start(): Promise<WorkflowHandle> {
-    const turnId = randomUUID();
-    return client.workflow.start(TOOL_RUN_WORKFLOW, {
-      taskQueue: TASK_QUEUE,
-      workflowId: toolRunWorkflowId({ turnId }),
-      args: [{ tenantId: randomUUID(), chatId: randomUUID(), turnId }],
-    });
-  }
   const words = (): string[] => log.filter((line) => line !== 'summary');
   async function failedTasks(run: WorkflowHandle): Promise<number> {
     const { events } = await run.fetchHistory();
@@ -118,7 +69,7 @@ describe('a run with words for an operator', function () {
       await opened;
       return 'sent';
     };
-    await (await start()).result();
+    await (await kit.start()).result();
     assert.deepEqual(
       words(),
       WORDS.flatMap((each) => [`${each} begins`, `${each} sent`]),
@@ -133,7 +84,7 @@ describe('a run with words for an operator', function () {
   })) {
     it(`leaves the pictures of a question that ${name} to the sweep`, async () => {
       deliver = fails;
-      await (await start()).result();
+      await (await kit.start()).result();
       assert.deepEqual(
         words().filter((line) => line.endsWith('begins')),
         ['question begins'],
@@ -144,7 +95,7 @@ describe('a run with words for an operator', function () {
 
   it('goes on after a picture that did not arrive', async () => {
     deliver = async (outboxId) => (outboxId === 'picture 1' ? 'failed' : 'sent');
-    await (await start()).result();
+    await (await kit.start()).result();
     assert.deepEqual(words().at(-1), 'picture 2 sent');
   });
 
@@ -161,7 +112,7 @@ describe('a run with words for an operator', function () {
       await sent.opened;
       await new Promise((resolve) => setTimeout(resolve, 500));
     };
-    const run = await start();
+    const run = await kit.start();
     await asking.opened;
     await run.cancel();
     cancelled.open();

@@ -59,8 +59,11 @@ export type Verdict =
   | { kind: 'alreadyOpen'; runId: string; outboxId: string };
 
 export type StepOutcome =
-  /** `words`: to somebody else than the customer, by outbox id; the run delivers them in their order. */
-  | { kind: 'succeeded'; resultId: string; partial: boolean; words?: string[] }
+  /**
+   * `declined`: the tool has answered that it hasn't done it. `words`: to somebody else than the customer, by outbox id; the
+   * run delivers them in their order.
+   */
+  | { kind: 'succeeded'; resultId: string; partial: boolean; declined?: true; words?: string[] }
   | { kind: 'failed'; code: ErrorCode; retry: boolean }
   | { kind: 'refused'; reason: RefusalReason }
   /** Nobody knows whether it happened. `notices`: messages to owners, by outbox id. */

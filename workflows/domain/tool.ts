@@ -44,6 +44,8 @@ export interface ToolDefinition {
   privateData: boolean;
   inputSchema: JsonObject;
   outputSchema: JsonObject;
+  /** Values of a result, by its property, with which the tool says that it hasn't done it. Absent: whatever comes back is done. */
+  declinedWhen?: Record<string, string[]> | undefined;
   /** Arguments that the runtime fills; the model may not give them. */
   managedFields: string[];
   /** Arguments that hold secrets; never from a model. */

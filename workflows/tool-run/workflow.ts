@@ -87,8 +87,8 @@ async function carryOut(run: ToolRunInput, proposed: ProposedStep[], bells: RunB
         return tell(run, { outboxId: verdict.outboxId, kind: 'answer' });
       case 'accepted': {
         const outcome = await carryOutStep(run, step, verdict.approval, bells);
-        // The second step never runs after a first one that failed, was refused or is unknown.
-        if (outcome?.kind !== 'succeeded') return conclude(run);
+        // The second step never runs after a first one that failed, was declined or refused, or is unknown.
+        if (outcome?.kind !== 'succeeded' || outcome.declined) return conclude(run);
       }
     }
   }

@@ -30,6 +30,7 @@ const STEP_STATES: Record<string, Look> = {
   rejected: { word: 'Not allowed', tone: 'quiet' },
   started: { word: 'Under way', tone: 'busy' },
   succeeded: { word: 'Carried out', tone: 'good' },
+  declined: { word: 'Tried, and not possible', tone: 'wait' },
   failed: { word: 'Failed', tone: 'bad' },
   refused: { word: 'Not done', tone: 'quiet' },
   unknown: { word: 'Unknown outcome', tone: 'bad' },

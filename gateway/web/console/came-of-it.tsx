@@ -82,11 +82,10 @@ function Said(props: { decision: DecisionView; owners: Owners; clock: Clock }): 
   );
 }
 
-function resultOf({ stepState }: ApprovalView): [Tone, string] {
+function resultOf({ stepState, isDeclined }: ApprovalView): [Tone, string] {
   switch (stepState) {
     case 'succeeded':
-      // Whether the answer was a yes is in what the customer was told: a calendar may also say that a time is taken.
-      return ['good', 'Carried out'];
+      return isDeclined ? ['wait', 'Tried, and not possible'] : ['good', 'Carried out'];
     case 'failed':
       return ['bad', 'Failed'];
     case 'unknown':

@@ -169,7 +169,7 @@ function Step(props: {
           <span class="quiet" safe>{`${place}. `}</span>
           <span safe>{titleOf(step.tool)}</span>
         </h3>
-        <State of="step" state={step.state} />
+        <State of="step" state={step.isDeclined ? 'declined' : step.state} />
       </header>
       <Arguments values={step.arguments} tool={props.tools.find((tool) => tool.name === step.tool)} />
       <dl class="facts">

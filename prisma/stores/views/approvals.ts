@@ -48,6 +48,8 @@ export interface ApprovalView {
   stepId: string;
   runState: string;
   stepState: string;
+  /** The tool has answered that it hasn't done it. */
+  isDeclined: boolean;
   /** What the customer was told in the end; undefined: nothing yet, or erased. */
   told: string | undefined;
   /** The last one. */
@@ -88,7 +90,9 @@ function parsedOf<Shape extends z.ZodType>(
 }
 
 const include = {
-  step: { select: { id: true, argumentsCipher: true, keyId: true, state: true, tainted: true } },
+  step: {
+    select: { id: true, argumentsCipher: true, keyId: true, state: true, tainted: true, declined: true },
+  },
   run: { select: { state: true, contactId: true } },
   decisions: { orderBy: [{ decidedAt: 'asc' }, { id: 'asc' }] },
 } satisfies Prisma.ApprovalInclude;
@@ -253,6 +257,7 @@ async function viewOf(
     stepId: row.stepId,
     runState: row.run.state,
     stepState: row.step.state,
+    isDeclined: row.step.declined,
     told: await toldAbout(scope, row.turnId),
     ...(decision && { decision }),
     decisions,

@@ -145,6 +145,7 @@ async function stepOf(open: Open, step: Prisma.StepGetPayload<object>) {
     finishedAt: step.finishedAt,
     resultBytes: step.resultBytes,
     isPartial: step.partial,
+    isDeclined: step.declined,
     ref: step.ref,
     settledBy: step.settledBy,
     settledAt: step.settledAt,

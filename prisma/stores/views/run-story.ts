@@ -12,6 +12,8 @@ export interface StepView {
   tool: string;
   effect: string | undefined;
   state: string;
+  /** The tool has answered that it hasn't done it. */
+  isDeclined: boolean;
   rule: string | undefined;
   failedCheck: string | undefined;
   code: string | undefined;
@@ -105,6 +107,7 @@ export async function storyOfRun(
       tool: step.tool,
       effect: step.effect ?? undefined,
       state: step.state,
+      isDeclined: step.declined,
       rule: step.rule ?? undefined,
       failedCheck: step.failedCheck ?? undefined,
       code: step.code ?? undefined,

@@ -58,6 +58,7 @@ function view(values: JsonObject, more: Partial<ApprovalView> = {}): ApprovalVie
     stepId: 's',
     runState: 'waiting',
     stepState: 'accepted',
+    isDeclined: false,
     told: undefined,
     decisions: [],
     ...more,

@@ -165,6 +165,26 @@ describe('an approval on WhatsApp', function () {
   after(async () => owners.stop());
 
   decidesOn(ON_WHATSAPP, () => owners);
+
+  it('gets no more than the truth for a yes that came too late: the time is taken, and nothing counts as done', async () => {
+    const first = await owners.ask();
+    const second = await owners.ask({ date: first.date, time: first.time });
+    await owners.say('ada', `yes ${first.ref}`);
+    assert.match(await owners.told(first), /booked/i);
+    await owners.say('ada', `yes ${second.ref}`);
+    assert.match(await owners.told(second), /already taken/);
+    const declined = await owners.inDesk((tx) =>
+      tx.step.findMany({
+        where: { id: { in: [first.stepId, second.stepId] } },
+        orderBy: { startedAt: 'asc' },
+        select: { state: true, declined: true },
+      }),
+    );
+    assert.deepEqual(declined, [
+      { state: 'succeeded', declined: false },
+      { state: 'succeeded', declined: true },
+    ]);
+  });
 });
 
 describe('an approval elsewhere', function () {
