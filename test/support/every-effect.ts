@@ -22,6 +22,7 @@ const ofApproval = z.object({ approvalId: z.string() });
 const verdict = z.object({
   kind: z.string(),
   effect: z.string().optional(),
+  rule: z.string().optional(),
   approval: ofApproval.optional(),
 });
 const settled = z.object({ settlement: z.string(), newer: ofApproval.optional() });
@@ -34,9 +35,9 @@ const NOTHING_DONE: readonly string[] = ['refused', 'parked'];
  * What was done without its yes, a sentence each; none: everything had one. A step that was accepted with an approval needs
  * `settleApproval` to have said `approved` for it, or for the newer one that followed after an edit, before its `executeStep`
  * is scheduled; one that the checks never accepted may not be tried at all, and an effect about which nobody was asked is one
- * that policy would have had to allow: no recorded business does. A try that only found itself refused did nothing.
+ * that policy has to allow, by a rule that the caller names. A try that only found itself refused did nothing.
  */
-export function effectsWithoutTheirYes(history: unknown): string[] {
+export function effectsWithoutTheirYes(history: unknown, allowedBy: readonly string[] = []): string[] {
   const { events } = historySchema.parse(history);
   const resultOf = new Map(
     events.flatMap(({ activityTaskCompletedEventAttributes: done }) =>
@@ -70,11 +71,11 @@ export function effectsWithoutTheirYes(history: unknown): string[] {
       const { name, input } = scheduled.get(done.scheduledEventId) ?? {};
       const result = read(done.result);
       if (name === 'validate') {
-        const { kind, effect = 'read', approval } = verdict.parse(result);
+        const { kind, effect = 'read', rule = '', approval } = verdict.parse(result);
         if (kind !== 'accepted') continue;
         const { stepId } = ofStep.parse(input);
         asked.set(stepId, approval ? [approval.approvalId] : []);
-        if (!approval && effect !== 'read') unasked.add(stepId);
+        if (!approval && effect !== 'read' && !allowedBy.includes(rule)) unasked.add(stepId);
       } else if (name === 'settleApproval') {
         const { approvalId } = ofApproval.parse(input);
         const { settlement, newer } = settled.parse(result);
