@@ -44,9 +44,11 @@ export interface Settled {
 /** Undefined: there is no such row. */
 export async function lockOutgoing(scope: Scope, outboxId: string): Promise<Outgoing | undefined> {
   // Locked first, read afterwards: a statement that had to wait for its locks sees those rows as they are now, and everything
-  // else (the lease, the turn) as it was before it waited.
+  // else (the lease, the turn) as it was before it waited. The chat first, as by whoever has it and discards words.
   await scope.tx.$queryRaw`
-    select 1 from outbox o join chats c on c.id = o.chat_id where o.id = ${outboxId}::uuid for update of o, c`;
+    with chat as materialized (select c.id from chats c join outbox o on o.chat_id = c.id where o.id = ${outboxId}::uuid
+      for update of c)
+    select 1 from outbox o join chat on chat.id = o.chat_id where o.id = ${outboxId}::uuid for update of o`;
   const [row] = await scope.tx.$queryRaw<Outgoing[]>`
     select o.id as "outboxId", o.chat_id as "chatId", t.id as "turnId", t.outcome as "turnOutcome",
       exists (select 1 from tool_runs r where r.turn_id = t.id) as "hasRun", o.kind, o.state, o.code, o.origin_kind as "originKind",

@@ -577,16 +577,17 @@ describe('a question to an operator that only the sweep sends', function () {
 describe('a delivery that waits for its chat', function () {
   this.timeout(20_000);
 
-  /** Holds the chat's lock, does `first` in it, and commits when so many deliveries wait. */
+  type Work = (scope: Scope) => Promise<unknown>;
+  /** Holds the chat's lock, does `first` in it, waits until so many deliveries wait, does `then`, and commits. */
   async function whileLocked(
     chatId: string,
     outboxIds: string[],
-    first: (scope: Scope) => Promise<unknown> = () => Promise.resolve(),
+    { first, then }: { first?: Work; then?: Work } = {},
   ): Promise<unknown[]> {
     const deliveries: Promise<unknown>[] = [];
     await kit.inTenant(async (scope) => {
       await scope.tx.$queryRaw`select 1 from chats where id = ${chatId}::uuid for update`;
-      await first(scope);
+      await first?.(scope);
       deliveries.push(...outboxIds.map((outboxId) => kit.deliver(outboxId)));
       await until(
         async () => {
@@ -597,6 +598,7 @@ describe('a delivery that waits for its chat', function () {
         10_000,
         'the deliveries to wait',
       );
+      await then?.(scope);
     });
     return Promise.all(deliveries);
   }
@@ -606,13 +608,23 @@ describe('a delivery that waits for its chat', function () {
       const turn = await kit.turn(await kit.chat({ channel }), { withRun: true });
       const outboxId = await kit.plan(turn);
       const { chatId } = turn;
-      const ends = await whileLocked(chatId, [outboxId], (scope) =>
-        takeChat(scope, { chatId, by: 'business' }),
-      );
+      const ends = await whileLocked(chatId, [outboxId], {
+        first: (scope) => takeChat(scope, { chatId, by: 'business' }),
+      });
       assert.deepEqual(ends, [{ state: 'planned', held: true }]);
       assert.equal(kit.fake.attempts(), 0);
     });
   }
+
+  it('is in nobody’s way who has the chat and discards it', async () => {
+    const chat = await kit.chat();
+    const outboxId = await kit.plan({ ...chat, turnId: null });
+    const data = { state: 'discarded', code: 'session_over', settledAt: new Date() };
+    const ends = await whileLocked(chat.chatId, [outboxId], {
+      then: ({ tx }) => tx.outbox.update({ where: { id: outboxId }, data }),
+    });
+    assert.deepEqual(ends, [{ state: 'discarded' }]);
+  });
 
   // A platform's call isn't made under the lock: there the conversation is the only one who speaks.
   it('sees the last word that was said meanwhile, where the commit is the delivery', async () => {
