@@ -64,6 +64,7 @@ export const OWNER_SENTENCES = {
 
   ownerList: { required: ['list'], optional: ['more'] },
   /** Effects of which nobody knows whether they happened. */
+  ownerListLine: { required: ['ref', 'what', 'who', 'until'], optional: [] },
   ownerListUnknown: { required: ['list'], optional: [] },
   /** Written to owners when it is found that nobody knows whether an effect happened; `what` as in a request. */
   ownerUnknownNotice: { required: ['ref', 'what', 'who'], optional: [] },

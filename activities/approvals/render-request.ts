@@ -78,8 +78,8 @@ export function requestLine(tenant: Words, view: ApprovalView): string {
   const tool = tools.find((one) => one.name === name);
   const values = tool && view.arguments ? valuesInWords(tool, view.arguments, business) : '';
   const shown = values.length > VALUES_CHARACTERS ? `${firstCharacters(values, VALUES_CHARACTERS)}…` : values;
-  const parts = [ref, toolInWords(name), shown, whoOf(view), untilOf(tenant, expiresAt)];
-  return parts.filter((part) => part !== '').join(' · ');
+  const what = [toolInWords(name), shown].filter((part) => part !== '').join(' · ');
+  return say(tenant, 'ownerListLine', { ref, what, who: whoOf(view), until: untilOf(tenant, expiresAt) });
 }
 
 /** An effect of which nobody knows whether it happened, as its owner hears of it. */

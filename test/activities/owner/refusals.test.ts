@@ -228,7 +228,7 @@ describe('an owner', function () {
     assert.match(await owners.say('ada', `EDIT ${late.ref} time=16:30`), /for others to decide/);
     assert.doesNotMatch(await owners.say('ada', 'LIST'), new RegExp(late.ref));
     const day = DateTime.fromISO(date).setLocale('en').toFormat('cccc d LLLL yyyy');
-    assert.match(await owners.say('bo', 'LIST'), new RegExp(`${late.ref} · .*${day}, 17:30`));
+    assert.match(await owners.say('bo', 'LIST'), new RegExp(`${late.ref} · .*${day}, 17:30 · .* · until`));
     assert.deepEqual(await owners.stateOf(late.approvalId), { approval: 'open', step: 'accepted' });
     assert.ok(owners.sentTo('bo').some((sent) => sent.includes(late.ref)));
     assert.ok(!owners.sentTo('ada').some((sent) => sent.includes(`${late.ref}:`) && sent.includes('button')));
