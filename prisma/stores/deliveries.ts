@@ -25,7 +25,7 @@ export interface Outgoing {
   sendingAt: Date | null;
   channel: string;
   accountKey: string;
-  /** A person has the chat now, or another one with the same reader on this account: to them it is one. */
+  /** A person has the chat now. */
   isTaken: boolean;
 }
 
@@ -54,8 +54,7 @@ export async function lockOutgoing(scope: Scope, outboxId: string): Promise<Outg
       exists (select 1 from tool_runs r where r.turn_id = t.id) as "hasRun", o.kind, o.state, o.code, o.origin_kind as "originKind",
       o.origin_id as "originId", o.ordinal, o.sequence, o.attempts, o.fence, o.sending_at as "sendingAt", a.channel,
       a.account_key as "accountKey",
-      exists (select 1 from chats p where p.contact_id = c.contact_id and p.account_id = c.account_id
-        and p.paused_at is not null and (p.paused_until is null or p.paused_until > now())) as "isTaken"
+      (c.paused_at is not null and (c.paused_until is null or c.paused_until > now())) as "isTaken"
     from outbox o join chats c on c.id = o.chat_id join channel_accounts a on a.id = c.account_id
       left join turns t on t.id = o.turn_id and t.chat_id = o.chat_id
     where o.id = ${outboxId}::uuid`;

@@ -87,7 +87,12 @@ export async function releaseChat(
 }
 
 async function readRow(scope: Scope, chatId: string, lock?: 'for update'): Promise<Row> {
-  if (lock) await scope.tx.$queryRaw`select 1 from chats where id = ${chatId}::uuid for update`;
+  // All chats of their reader on this account: the lease is one (the trigger one_lease), and each has it in its row.
+  if (lock) {
+    await scope.tx.$queryRaw`
+      select 1 from chats c join chats own on own.contact_id = c.contact_id and own.account_id = c.account_id
+      where own.id = ${chatId}::uuid order by c.id for update of c`;
+  }
   return scope.tx.chat.findUniqueOrThrow({
     where: { id: chatId },
     select: { pausedAt: true, pausedUntil: true, pausedBy: true },

@@ -572,6 +572,20 @@ describe('a question to an operator that only the sweep sends', function () {
       assert.deepEqual(await due(chat), pictures);
     });
   }
+
+  it('takes its pictures with it when it fails, unless only the window kept it', async () => {
+    const chat = await kit.chat();
+    const { ids } = await planned(chat, [0, 1]);
+    const [question = '', picture] = ids;
+    const fails = (code: string): Promise<unknown> =>
+      kit.inTenant(({ tx }) =>
+        tx.outbox.update({ where: { id: question }, data: { state: 'failed', code, settledAt: new Date() } }),
+      );
+    await fails('131026');
+    assert.deepEqual(await due(chat), []);
+    await fails('window_closed');
+    assert.deepEqual(await due(chat), [picture]);
+  });
 });
 
 describe('a delivery that waits for its chat', function () {
@@ -592,7 +606,8 @@ describe('a delivery that waits for its chat', function () {
       await until(
         async () => {
           const [row] = await kit.database.prisma.$queryRaw<{ waiting: number }[]>`
-            select count(distinct pid)::int as waiting from pg_locks where not granted`;
+            select count(*)::int as waiting from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`;
           return (row?.waiting ?? 0) >= outboxIds.length ? true : undefined;
         },
         10_000,
