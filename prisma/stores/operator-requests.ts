@@ -237,6 +237,23 @@ export async function closeUndeliverable(
   });
 }
 
+/** What hasn't gone out of a question that is closed says nothing any more, its pictures least of all. */
+async function discardUnsaid(scope: Scope, { requestId }: OperatorRequest): Promise<void> {
+  const unsaid = { originKind: REQUEST_ORIGINS.question, originId: requestId, state: 'planned' };
+  const chats = await scope.tx.outbox.findMany({
+    where: unsaid,
+    distinct: ['chatId'],
+    select: { chatId: true },
+  });
+  // A chat before its words, as whoever delivers them locks them.
+  for (const { chatId } of chats)
+    await scope.tx.$queryRaw`select 1 from chats where id = ${chatId}::uuid for update`;
+  await scope.tx.outbox.updateMany({
+    where: unsaid,
+    data: { state: 'discarded', code: 'question_closed', settledAt: new Date() },
+  });
+}
+
 async function close(
   scope: Scope,
   request: OperatorRequest,
@@ -252,6 +269,7 @@ async function close(
     data: { state, closedAt: now, ...data },
   });
   if (count === 0) return false;
+  await discardUnsaid(scope, request);
   await notify(scope, { chatId: request.chatId, what: 'run' });
   await appendAudit(scope.tx, {
     stream: request.chatId,

@@ -77,6 +77,7 @@ const CODES: Record<string, string> = {
   part_failed: 'a part before it did not arrive',
   paused: 'a person had the chat',
   answered_already: 'it had been answered already',
+  question_closed: 'the question was closed by then',
   session_over: 'the conversation was over by then',
 };
 

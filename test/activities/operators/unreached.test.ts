@@ -2,6 +2,7 @@
 // owners do. And the clock that sees to it goes on whatever is wrong with a single row.
 import { strict as assert } from 'node:assert';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { planMessage } from '../../../prisma/stores/outbox.js';
 import { until } from '../../support/desk.js';
 import { addTenant } from '../../support/tenants.js';
 import { PATIENT, startPractice, type Practice } from './kit.js';
@@ -74,7 +75,25 @@ describe('what doesn’t arrive', function () {
     own.graph.faults.nextTo(DOCTORS.ben, { kind: 'refuse', code: UNREACHABLE });
     const { id, ref } = await own.ask('ben', 'Please ask the doctor whether I may dive');
     await failed({ originKind: 'operator_request', originId: id });
+    const { desk } = own;
+    const picture = await desk.inScope(desk.tenantId, async (scope) => {
+      const chatId = await desk.chatId(DOCTORS.ben);
+      const { contactId } = await scope.tx.chat.findUniqueOrThrow({ where: { id: chatId } });
+      const origin = { kind: 'operator_request', id, ordinal: 1 };
+      return planMessage(scope, {
+        chatId,
+        contactId,
+        turnId: null,
+        kind: 'acknowledgement',
+        origin,
+        text: ref,
+      });
+    });
     await own.tick();
+    const { state: left } = await own.inDesk((tx) =>
+      tx.outbox.findUniqueOrThrow({ where: { id: picture.outboxId }, select: { state: true } }),
+    );
+    assert.equal(left, 'discarded', 'a picture without its question');
     await own.hears(PATIENT, "my question didn't reach Ben");
     await own.hears(
       OWNER,
