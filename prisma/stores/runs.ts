@@ -85,6 +85,8 @@ export async function succeededRequest(
       chatId: request.chatId,
       requestKey: Buffer.from(request.requestKey),
       state: 'succeeded',
+      // What was declined was not done, and may be asked for again.
+      steps: { some: { state: 'succeeded', declined: false } },
       closedAt: { gt: request.since },
     },
     orderBy: { closedAt: 'desc' },

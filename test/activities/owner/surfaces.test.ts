@@ -184,6 +184,14 @@ describe('an approval on WhatsApp', function () {
       { state: 'succeeded', declined: false },
       { state: 'succeeded', declined: true },
     ]);
+
+    // It is free again, and they ask again: nothing was taken care of, so an owner is asked.
+    await owners.inDesk((tx) =>
+      tx.booking.updateMany({ where: {}, data: { state: 'cancelled', cancelledAt: new Date() } }),
+    );
+    const third = await owners.ask({ chat: second.chat, date: first.date, time: first.time });
+    await owners.say('ada', `yes ${third.ref}`);
+    assert.match(await owners.told(third, 4), /You are booked/);
   });
 });
 
