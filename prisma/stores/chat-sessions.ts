@@ -5,6 +5,7 @@ import type { OpenSession, ResolvedBy, SessionNow } from '../../workflows/domain
 import { FIRST_MESSAGE } from './deliveries.js';
 import { notify, type Scope } from './scope.js';
 import { releaseChat } from './takeover.js';
+import { lockChat } from './turns.js';
 
 /** The session of this chat that is open now. */
 export async function currentSession(scope: Scope, chatId: string): Promise<OpenSession | undefined> {
@@ -83,6 +84,7 @@ export async function resolveByHand(
   scope: Scope,
   { chatId, by }: { chatId: string; by: string },
 ): Promise<{ outcome: 'resolved' | 'released' | 'nothing_open' }> {
+  await lockChat(scope, chatId);
   const session = await currentSession(scope, chatId);
   if (session) await resolveSession(scope, { chatId, sessionId: session.sessionId, by: 'manual' });
   const { outcome } = await releaseChat(scope, { chatId, by });

@@ -10,6 +10,7 @@ import type { IncomingMessage } from '../../gateway/incoming-message.js';
 import { createServer } from '../../gateway/server.js';
 import { createContentCipher } from '../../prisma/content.js';
 import { openDatabase } from '../../prisma/database.js';
+import { openSession } from '../../prisma/stores/chat-sessions.js';
 import { openRequest } from '../../prisma/stores/operator-requests.js';
 import { planMessage } from '../../prisma/stores/outbox.js';
 import type { Scope } from '../../prisma/stores/scope.js';
@@ -285,6 +286,25 @@ describe('the records of the console', function () {
     ]);
     const missing = await post(`/console/conversations/${randomUUID()}/desk`, { to: 'person' }, csrf);
     assert.equal(missing.statusCode, 404);
+  });
+
+  it('lets an owner close the matter: its session is over, and the chat is the assistant’s', async () => {
+    const { chatId } = await gateway.write('to-be-closed', 'A matter of weeks');
+    const close = async (): Promise<string> =>
+      wordsOf((await post(`/console/conversations/${chatId}/desk`, { to: 'nobody' }, csrf)).body);
+    assert.match(await close(), /Nothing was open in this chat/);
+    await gateway.inScope(gateway.tenantId, async (scope) => {
+      await openSession(scope, { chatId, graceMs: 0, debounceMaxMs: 0 });
+      await takeChat(scope, { chatId, by: 'owner:deniz' });
+    });
+    const page = await textOf(`/console/conversations/${chatId}`);
+    assert.match(page, /Give it back The matter is done/);
+    gateway.conversations.calls.length = 0;
+    assert.match(await close(), /The matter is closed. What comes next begins anew/);
+    assert.deepEqual(gateway.conversations.calls, [{ what: 'desk', chatId }]);
+    const after = await textOf(`/console/conversations/${chatId}`);
+    assert.match(after, /The assistant .*Over closed by hand/);
+    assert.doesNotMatch(after, /The matter is done/);
   });
 
   it('says of each message what became of it and why', async () => {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import type { Scope } from '../../../prisma/stores/scope.js';
+import { resolveByHand } from '../../../prisma/stores/chat-sessions.js';
 import { releaseChat, takeChat } from '../../../prisma/stores/takeover.js';
 import {
   CONVERSATION_FILTERS,
@@ -48,7 +49,7 @@ const talkQuery = z.object({
 });
 
 const deskForm = z.object({
-  to: z.enum(['person', 'assistant'], { error: 'is "person" or "assistant"' }),
+  to: z.enum(['person', 'assistant', 'nobody'], { error: 'is "person", "assistant" or "nobody"' }),
   hours: z.enum(TAKE_HOURS, { error: 'is a number of hours that is offered' }).default(''),
 });
 
@@ -178,7 +179,7 @@ export function conversationRoutes(app: FastifyInstance, deps: RouteDeps, pages:
   });
 }
 
-/** Who has the chat from now on: the assistant, or the owner who is logged in. */
+/** Who has the chat from now on: the assistant, the owner who is logged in, or nobody because the matter is done. */
 async function handChat(
   scope: Scope,
   { chatId, by, to, hours }: { chatId: string; by: string } & z.output<typeof deskForm>,
@@ -190,6 +191,12 @@ async function handChat(
     return outcome === 'released'
       ? { words: 'The assistant answers in this chat again.', isGood: true }
       : { words: 'The assistant had this chat already.', isGood: false };
+  }
+  if (to === 'nobody') {
+    const { outcome } = await resolveByHand(scope, { chatId, by });
+    return outcome === 'nothing_open'
+      ? { words: 'Nothing was open in this chat.', isGood: false }
+      : { words: 'The matter is closed. What comes next begins anew.', isGood: true };
   }
   const until =
     hours === ''

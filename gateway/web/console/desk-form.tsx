@@ -1,4 +1,4 @@
-// Taking a chat over from the assistant, and giving it back: on the page of the chat.
+// Taking a chat over from the assistant, giving it back, and closing the matter: on the page of the chat.
 import type { Conversation } from '../../../prisma/stores/views/conversations.js';
 import { withQuery } from '../components/paging.js';
 
@@ -20,10 +20,12 @@ export function DeskForm(props: {
   const { chat, csrfToken } = props;
   const to = chat.takeover ? 'assistant' : 'person';
   const action = withQuery(`/console/conversations/${chat.chatId}/desk`, { before: props.before });
+  const isOpen = chat.session?.state === 'waiting' || chat.session?.state === 'active';
+  const canClose = isOpen || chat.takeover !== undefined;
   // The id says what it is for: a refresh keeps what is being chosen, and not the form for what has been done.
   return (
     <form
-      id={`${to}-${chat.chatId}`}
+      id={`${to}${canClose ? '-or-close' : ''}-${chat.chatId}`}
       class="desk-form"
       method="post"
       action={action}
@@ -34,7 +36,6 @@ export function DeskForm(props: {
       hx-preserve="true"
     >
       <input type="hidden" name="_csrf" value={csrfToken} />
-      <input type="hidden" name="to" value={to} />
       {chat.takeover ? (
         <span class="quiet">
           The assistant is silent in this chat.
@@ -49,9 +50,14 @@ export function DeskForm(props: {
           ))}
         </select>
       )}
-      <button type="submit" class="secondary outline" id={`desk-${chat.chatId}`}>
+      <button type="submit" name="to" value={to} class="secondary outline" id={`desk-${chat.chatId}`}>
         {chat.takeover ? 'Give it back' : 'Take it over'}
       </button>
+      {canClose ? (
+        <button type="submit" name="to" value="nobody" class="secondary outline" id={`close-${chat.chatId}`}>
+          The matter is done
+        </button>
+      ) : null}
     </form>
   );
 }
