@@ -20,8 +20,8 @@ export function DeskForm(props: {
   const { chat, csrfToken } = props;
   const to = chat.takeover ? 'assistant' : 'person';
   const action = withQuery(`/console/conversations/${chat.chatId}/desk`, { before: props.before });
-  const isOpen = chat.session?.state === 'waiting' || chat.session?.state === 'active';
-  const canClose = isOpen || chat.takeover !== undefined;
+  // Without a session, giving the chat back is all there is to close.
+  const canClose = chat.session?.state === 'waiting' || chat.session?.state === 'active';
   // The id says what it is for: a refresh keeps what is being chosen, and not the form for what has been done.
   return (
     <form
